@@ -1,0 +1,56 @@
+//! Kubernetes objects as plain data. Fields that the simulation reads are typed; every other field of
+//! an object is kept as it came, in `rest`, so that nothing a user wrote is lost.
+
+mod condition;
+mod deployment;
+mod event;
+mod int_or_string;
+mod kind;
+mod lease;
+mod meta;
+pub mod names;
+mod node;
+mod object;
+mod pod;
+mod quantity;
+mod replica_set;
+pub mod selector;
+mod timestamp;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use condition::{Condition, ConditionStatus};
+pub use deployment::{
+    Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdate, StrategyType,
+};
+pub use event::{Event, EventSource, EventType, ObjectReference};
+pub use int_or_string::{IntOrString, ScaleError};
+pub use kind::{Kind, KindInfo};
+pub use lease::{Lease, LeaseSpec};
+pub use meta::{ObjectMeta, OwnerReference};
+pub use node::{Node, NodeSpec, NodeStatus, Taint, TaintEffect};
+pub use object::{Generic, Object, ObjectKey};
+pub use pod::{
+    Container, ContainerState, ContainerStateRunning, ContainerStateTerminated,
+    ContainerStateWaiting, ContainerStatus, Pod, PodPhase, PodSpec, PodStatus, PodTemplateSpec,
+    Probe, ResourceRequirements, RestartPolicy, Toleration,
+};
+pub use quantity::{Quantity, QuantityError, QuantityFormat};
+pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
+pub use selector::LabelSelector;
+pub use timestamp::Timestamp;
+
+/// Text that is copied often and changed never: names, labels, reasons.
+pub type Str = Arc<str>;
+/// Labels, annotations and other maps of text.
+pub type StrMap = BTreeMap<Str, Str>;
+/// A free-form value.
+pub type Value = serde_json::Value;
+/// Fields that the simulation does not read, kept as they came.
+pub type Rest = BTreeMap<String, Value>;
+
+/// For `skip_serializing_if`: Kubernetes leaves out what is zero, false or empty.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

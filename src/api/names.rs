@@ -1,0 +1,1 @@
+//! Which names, labels and keys are legal.
