@@ -29,7 +29,10 @@ impl IntOrString {
             IntOrString::Int(number) => Ok((*number, false)),
             IntOrString::String(text) => {
                 let digits = text.strip_suffix('%').ok_or(ScaleError::NotAPercentage)?;
-                digits.parse().map(|n| (n, true)).map_err(|_| ScaleError::NotAPercentage)
+                digits
+                    .parse()
+                    .map(|n| (n, true))
+                    .map_err(|_| ScaleError::NotAPercentage)
             }
         }
     }
@@ -41,8 +44,11 @@ impl IntOrString {
             return Ok(number);
         }
         let hundredths = i64::from(number) * i64::from(total);
-        let scaled =
-            if round_up { -(-hundredths).div_euclid(100) } else { hundredths.div_euclid(100) };
+        let scaled = if round_up {
+            -(-hundredths).div_euclid(100)
+        } else {
+            hundredths.div_euclid(100)
+        };
         Ok(i32::try_from(scaled).unwrap_or(i32::MAX))
     }
 }

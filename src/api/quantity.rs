@@ -54,7 +54,10 @@ impl Quantity {
             _ => return Err(QuantityError::Suffix),
         };
         let whole: i128 = number.parse().map_err(|_| QuantityError::Format)?;
-        Ok(Quantity { nanos: whole * scale, format })
+        Ok(Quantity {
+            nanos: whole * scale,
+            format,
+        })
     }
 
     /// The value in thousandths, rounded up: millicores of a cpu.

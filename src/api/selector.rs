@@ -37,8 +37,13 @@ impl LabelSelector {
 
     /// Whether these labels are selected.
     pub fn matches(&self, labels: &StrMap) -> bool {
-        self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
-            && self.match_expressions.iter().all(|requirement| requirement.matches(labels))
+        self.match_labels
+            .iter()
+            .all(|(key, value)| labels.get(key) == Some(value))
+            && self
+                .match_expressions
+                .iter()
+                .all(|requirement| requirement.matches(labels))
     }
 }
 

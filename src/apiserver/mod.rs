@@ -1,0 +1,9 @@
+//! The API server: a request in, a response and watch events out.
+
+mod error;
+mod request;
+mod watch_event;
+
+pub use error::{ApiError, Reason};
+pub use request::{DeleteOptions, Part, Preconditions, Propagation, Request, Response, Verb};
+pub use watch_event::{WatchEvent, WatchEventType};
