@@ -14,3 +14,6 @@ pub mod client;
 pub mod controllers;
 pub mod kernel;
 pub mod view;
+
+#[cfg(target_arch = "wasm32")]
+pub mod ui;

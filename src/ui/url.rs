@@ -1,0 +1,158 @@
+//! The address: `?` says how the page looks, `#` is the run. The part after `#` is kept up to date,
+//! so that what stands in the address bar can be copied at any time.
+
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use wasm_bindgen::JsValue;
+use web_sys::UrlSearchParams;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::bridge::LaneId;
+use super::i18n::{self, Locale};
+use super::state::{Page, Theme};
+
+/// What the address asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only the stage, for a frame in another page.
+    pub embed: bool,
+    /// Large type, for a projector.
+    pub present: bool,
+    /// Play at once.
+    pub play: bool,
+    /// The language.
+    pub lang: Option<Locale>,
+    /// The theme.
+    pub theme: Option<Theme>,
+    /// A scenario; the part after `#` goes before it.
+    pub scenario: Option<String>,
+    /// One lane alone.
+    pub solo: Option<LaneId>,
+    /// How fast.
+    pub speed: Option<f64>,
+}
+
+impl Options {
+    /// Reads the address. What it does not know it passes over.
+    pub fn read() -> Options {
+        let search = location().search().unwrap_or_default();
+        let Ok(params) = UrlSearchParams::new_with_str(&search) else {
+            return Options::default();
+        };
+        let on = |name| matches!(params.get(name).as_deref(), Some("1" | "true" | ""));
+        Options {
+            embed: on("embed"),
+            present: on("present"),
+            play: on("play"),
+            lang: params.get("lang").and_then(|tag| i18n::from_tag(&tag)),
+            theme: params.get("theme").and_then(|name| theme(&name)),
+            scenario: params.get("scenario"),
+            solo: match params.get("lanes").as_deref() {
+                Some("edge") => Some(LaneId::Edge),
+                Some("level") => Some(LaneId::Level),
+                _ => None,
+            },
+            speed: params
+                .get("speed")
+                .and_then(|speed| speed.parse().ok())
+                .filter(|speed| (0.1..=16.0).contains(speed)),
+        }
+    }
+}
+
+/// The theme of that name.
+pub fn theme(name: &str) -> Option<Theme> {
+    match name {
+        "light" => Some(Theme::Light),
+        "dark" => Some(Theme::Dark),
+        "system" | "auto" => Some(Theme::System),
+        _ => None,
+    }
+}
+
+const DRAFT: &str = "&draft=";
+/// A longer draft stays in this tab only.
+const DRAFT_LIMIT: usize = 1200;
+const DRAFT_INFLATED_LIMIT: usize = 256 * 1024;
+
+/// The part after `#`: the run's link, and the text that stands in the editor unapplied.
+pub fn fragment() -> (String, Option<String>) {
+    let hash = location().hash().unwrap_or_default();
+    let hash = hash.trim_start_matches('#');
+    match hash.split_once(DRAFT) {
+        Some((link, draft)) => (link.to_owned(), unpack(draft)),
+        None => (hash.to_owned(), None),
+    }
+}
+
+fn unpack(draft: &str) -> Option<String> {
+    let bytes = URL_SAFE_NO_PAD.decode(draft).ok()?;
+    let text = decompress_to_vec_with_limit(&bytes, DRAFT_INFLATED_LIMIT).ok()?;
+    String::from_utf8(text).ok()
+}
+
+fn pack(draft: &str) -> Option<String> {
+    if draft.len() > DRAFT_INFLATED_LIMIT {
+        return None;
+    }
+    let packed = URL_SAFE_NO_PAD.encode(compress_to_vec(draft.as_bytes(), 8));
+    (packed.len() <= DRAFT_LIMIT).then_some(packed)
+}
+
+/// The part after `#` for the run as it is; `None` if it is too long for a link.
+pub fn write_fragment(page: Page) -> Option<String> {
+    let link = page.run.link()?;
+    let draft = super::panel::draft::unapplied(page).and_then(|draft| pack(&draft));
+    Some(match draft {
+        Some(draft) => format!("{link}{DRAFT}{draft}"),
+        None => link,
+    })
+}
+
+/// The whole address of the run as it is.
+pub fn address(page: Page) -> Option<String> {
+    let fragment = write_fragment(page)?;
+    let href = location().href().ok()?;
+    let base = href.split('#').next().unwrap_or_default();
+    Some(format!("{base}#{fragment}"))
+}
+
+const SETTLE_MS: u32 = 400;
+
+/// Keeps the part after `#` up to date, a moment after the last change, and follows a link that is
+/// pasted over it.
+pub fn keep_in_step(page: Page) {
+    let timer = StoredValue::new_local(None::<Timeout>);
+    let written = StoredValue::new(String::new());
+    Effect::new(move || {
+        page.run.done.track();
+        super::panel::draft::track(page);
+        timer.set_value(Some(Timeout::new(SETTLE_MS, move || {
+            if let Some(fragment) = write_fragment(page) {
+                let hash = format!("#{fragment}");
+                written.set_value(fragment);
+                replace_address(&hash);
+            }
+        })));
+    });
+    let listener = window_event_listener(leptos::ev::hashchange, move |_| {
+        let (link, draft) = fragment();
+        let whole = location().hash().unwrap_or_default();
+        if written.with_value(|written| whole.trim_start_matches('#') != written) {
+            page.playing.set(false);
+            super::open_link(page, &link, draft);
+        }
+    });
+    on_cleanup(move || listener.remove());
+}
+
+fn replace_address(hash: &str) {
+    // It fails where history is forbidden, as in some sandboxed frames: then the link is in Share.
+    if let Ok(history) = window().history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
+    }
+}
