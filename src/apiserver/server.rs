@@ -39,6 +39,7 @@ impl ApiServer {
             store: Store::default(),
             seed,
             created: 0,
+            generated: BTreeMap::new(),
         }
     }
 
@@ -112,10 +113,7 @@ impl ApiServer {
             self.store.get(&key).is_some()
         };
         let name = |attempt| -> Str {
-            let salt = self
-                .created
-                .wrapping_mul(31)
-                .wrapping_add(u64::from(attempt));
+            let salt = first_salt + u64::from(attempt);
             let mut hash = stable_hash(self.seed ^ salt, prefix.as_bytes());
             let suffix: String = std::iter::repeat_with(|| {
                 let letter = NAME_ALPHABET[(hash % NAME_ALPHABET.len() as u64) as usize];
