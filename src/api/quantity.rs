@@ -1,10 +1,13 @@
-//! Resource quantities: `500m`, `1Gi`, `2e3`. The value is exact down to a billionth, and is printed
-//! in its canonical form: no fraction, and the largest suffix of its family that leaves a whole number.
+//! Resource quantities: `500m`, `1Gi`, `2e3`. The value is exact down to a billionth, and is
+//! printed in its canonical form: no fraction, and the largest suffix of its family that leaves a
+//! whole number.
 //!
-//! Follows <https://github.com/kubernetes/apimachinery/blob/release-1.36/pkg/api/resource/quantity.go>.
-//! Left out: Kubernetes keeps decimal values of any size, here they stop at 1.7e29; it remembers the
-//! text of some values and prints that again (`1.500` stays), here every value is printed canonically;
-//! and it prints decimal values above 999E without their suffix, here they get an exponent.
+//! Follows `pkg/api/resource/{quantity,suffix}.go` of
+//! <https://github.com/kubernetes/apimachinery/tree/release-1.36>. Left out: Kubernetes keeps
+//! decimal values of any size, here they stop at 1.7e29; it remembers the text of some values and
+//! prints that again (`1.500` stays), here every value is printed canonically; and it drops the
+//! suffix of decimal values such as `1000E` when it prints them, here they get an exponent, as in
+//! later versions.
 
 mod parse;
 
@@ -21,8 +24,8 @@ const BINARY_MAX: i128 = i64::MAX as i128 * ONE;
 const DECIMAL_SUFFIXES: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// A resource quantity: an exact value, and the family of suffixes in which it is printed. `==` tells
-/// apart what is printed differently; to compare values only, use [`Quantity::compare`].
+/// A resource quantity: an exact value, and the family of suffixes in which it is printed. `==`
+/// minds the family too; to compare values only, use [`Quantity::compare`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantity {
     /// The value times 10⁹.
@@ -209,9 +212,21 @@ mod tests {
     #[test]
     fn a_quantity_is_printed_with_the_largest_suffix_that_leaves_a_whole_number() {
         let table = [
-            ("0.5", "500m"), ("1024Mi", "1Gi"), ("1.5Gi", "1536Mi"), ("1000m", "1"), ("1025", "1025"),
-            ("1000k", "1M"), ("0.1", "100m"), ("10e3", "10e3"), ("1e0", "1"), ("0.0005k", "500m"),
-            ("-1024Ki", "-1Mi"), ("+2", "2"), ("00", "0"), ("1000E", "1e21"), ("7Ei", "7Ei"),
+            ("0.5", "500m"),
+            ("1024Mi", "1Gi"),
+            ("1.5Gi", "1536Mi"),
+            ("1000m", "1"),
+            ("1025", "1025"),
+            ("1000k", "1M"),
+            ("0.1", "100m"),
+            ("10e3", "10e3"),
+            ("1e0", "1"),
+            ("0.0005k", "500m"),
+            ("-1024Ki", "-1Mi"),
+            ("+2", "2"),
+            ("00", "0"),
+            ("1000E", "1e21"),
+            ("7Ei", "7Ei"),
         ];
         for (text, canonical) in table {
             assert_eq!(printed(text), canonical, "{text}");
@@ -277,7 +292,8 @@ mod tests {
         let nanos = prop_oneof![
             -BINARY_MAX..=BINARY_MAX,
             (-9_999i128..9_999, 0u32..8).prop_map(|(n, exponent)| n * 1_000i128.pow(exponent)),
-            (-9_999i128..9_999, 0u32..5).prop_map(|(n, exponent)| n * ONE * 1_024i128.pow(exponent)),
+            (-9_999i128..9_999, 0u32..5)
+                .prop_map(|(n, exponent)| n * ONE * 1_024i128.pow(exponent)),
         ];
         (nanos, format).prop_map(|(nanos, format)| Quantity { nanos, format })
     }

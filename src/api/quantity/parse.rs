@@ -1,5 +1,5 @@
-//! Reading a quantity, exactly and without numbers of unbounded size: the decimal point is moved by the
-//! exponent, then what stands before and behind it is computed apart.
+//! Reading a quantity, exactly and without numbers of unbounded size: the decimal point is moved by
+//! the exponent, then what stands before and behind it is computed apart.
 
 use super::{BINARY_MAX, ONE, Quantity, QuantityError, QuantityFormat};
 
@@ -76,7 +76,8 @@ impl Suffix {
     }
 }
 
-/// The digits with the decimal point at `point`, times `factor`, rounded up; cut at the greatest number.
+/// The digits with the decimal point at `point`, times `factor`, rounded up; cut where it
+/// overflows.
 fn evaluate(digits: &str, point: i64, factor: i128) -> i128 {
     let split = point.clamp(0, digits.len() as i64) as usize;
     let (before, behind) = digits.split_at(split);
@@ -86,9 +87,8 @@ fn evaluate(digits: &str, point: i64, factor: i128) -> i128 {
 }
 
 fn whole_part(digits: &str, zeros: i64) -> i128 {
-    let shift = |number: i128, digit: u8| {
-        number.saturating_mul(10).saturating_add(i128::from(digit))
-    };
+    let shift =
+        |number: i128, digit: u8| number.saturating_mul(10).saturating_add(i128::from(digit));
     let mut number = digits.bytes().fold(0, |number, byte| shift(number, byte - b'0'));
     for _ in 0..zeros {
         if number == 0 || number == i128::MAX {
@@ -99,8 +99,9 @@ fn whole_part(digits: &str, zeros: i64) -> i128 {
     number
 }
 
-/// `0.00ddd × factor`, rounded up, with so many zeros behind the point. It works from the last digit
-/// to the first, so that no number exceeds ten factors, and keeps in mind whether anything was lost.
+/// `0.00ddd × factor`, rounded up, with so many zeros behind the point. It works from the last
+/// digit to the first, so that no number exceeds ten factors, and keeps in mind whether anything
+/// was cut.
 fn fraction_part(digits: &str, zeros: i64, factor: i128) -> i128 {
     let (mut part, mut lost) = (0, false);
     for byte in digits.bytes().rev() {
@@ -124,7 +125,9 @@ mod tests {
 
     #[test]
     fn a_text_of_another_form_says_what_form_it_should_have() {
-        for text in ["", "1.1.M", "1+1.0M", "0.1mi ", "aoeu", " 1", "1 ", "1,5", "１", "5GB", "1e3.5", "1KI"] {
+        for text in [
+            "", "1.1.M", "1+1.0M", "0.1mi ", "aoeu", " 1", "1 ", "1,5", "１", "5GB", "1e3.5", "1KI",
+        ] {
             assert_eq!(parse(text), Err(QuantityError::Format), "{text:?}");
         }
         assert!(QuantityError::Format.to_string().starts_with("quantities must match the regular"));
