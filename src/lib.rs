@@ -9,4 +9,5 @@
 //! resourceVersion; a controller reads nothing but its own cache; the page changes no world.
 
 pub mod api;
+pub mod client;
 pub mod kernel;
