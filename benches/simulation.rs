@@ -1,5 +1,5 @@
 //! Benchmarks of the simulation.
-use criterion::{criterion_group, criterion_main, Criterion};
+use criterion::{Criterion, criterion_group, criterion_main};
 fn nothing(_: &mut Criterion) {}
 criterion_group!(benches, nothing);
 criterion_main!(benches);

@@ -9,5 +9,8 @@
 //! resourceVersion; a controller reads nothing but its own cache; the page changes no world.
 
 pub mod api;
+pub mod apiserver;
 pub mod client;
+pub mod controllers;
 pub mod kernel;
+pub mod view;

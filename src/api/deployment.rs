@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Condition, IntOrString, LabelSelector, ObjectMeta, PodTemplateSpec, Rest, is_default,
-};
+use super::{Condition, IntOrString, LabelSelector, ObjectMeta, PodTemplateSpec, Rest, is_default};
 
 /// `apps/v1.Deployment`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use super::{
-    Deployment, Event, Kind, Lease, Node, ObjectMeta, Pod, ReplicaSet, Rest, Str, Value,
-};
+use super::{Deployment, Event, Kind, Lease, Node, ObjectMeta, Pod, ReplicaSet, Rest, Str, Value};
 
 /// Kind, namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,7 +19,11 @@ pub struct ObjectKey {
 impl ObjectKey {
     /// The key of these three.
     pub fn new(kind: Kind, namespace: impl Into<Str>, name: impl Into<Str>) -> ObjectKey {
-        ObjectKey { kind, namespace: namespace.into(), name: name.into() }
+        ObjectKey {
+            kind,
+            namespace: namespace.into(),
+            name: name.into(),
+        }
     }
 }
 
@@ -152,7 +154,11 @@ impl Object {
                 rest.remove("apiVersion");
                 rest.remove("kind");
                 let metadata = from_value(rest.remove("metadata").unwrap_or(json!({})))?;
-                Object::Generic(Generic { kind, metadata, rest })
+                Object::Generic(Generic {
+                    kind,
+                    metadata,
+                    rest,
+                })
             }
         })
     }
@@ -172,7 +178,9 @@ impl Object {
             Object::Event(inner) => to_json(inner),
             Object::Lease(inner) => to_json(inner),
         };
-        let Value::Object(mut map) = body else { return body };
+        let Value::Object(mut map) = body else {
+            return body;
+        };
         let info = self.kind().info();
         map.insert("apiVersion".into(), info.api_version.into());
         map.insert("kind".into(), info.kind.into());

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Condition, ObjectMeta, Quantity, Rest, Str, StrMap, TaintEffect, Timestamp, is_default};
+use super::{
+    Condition, ObjectMeta, Quantity, Rest, Str, StrMap, TaintEffect, Timestamp, is_default,
+};
 use std::collections::BTreeMap;
 
 /// `v1.Pod`.
@@ -312,12 +314,17 @@ impl Pod {
 
     /// Whether it ended for good.
     pub fn is_finished(&self) -> bool {
-        matches!(self.status.phase, Some(PodPhase::Succeeded | PodPhase::Failed))
+        matches!(
+            self.status.phase,
+            Some(PodPhase::Succeeded | PodPhase::Failed)
+        )
     }
 
     /// Whether it is ready, and was for `min_ready_seconds` (`podutil.IsPodAvailable`).
     pub fn is_available(&self, min_ready_seconds: i32, now: Timestamp) -> bool {
-        let Some(ready) = Condition::find(&self.status.conditions, "Ready") else { return false };
+        let Some(ready) = Condition::find(&self.status.conditions, "Ready") else {
+            return false;
+        };
         if ready.status != super::ConditionStatus::True {
             return false;
         }

@@ -36,7 +36,12 @@ enum Given {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    tag = "do",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 enum Step {
     Set { adds: i64, dels: i64 },
     CreationObserved { times: u32 },
@@ -51,9 +56,10 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     };
     match case {
         Given::Counters { ttl_seconds, steps } => counters(ttl_seconds, &steps, expect),
-        Given::PodKeys { expect_deletions, observe } => {
-            compare(expect, &pod_keys(expect_deletions, &observe))
-        }
+        Given::PodKeys {
+            expect_deletions,
+            observe,
+        } => compare(expect, &pod_keys(expect_deletions, &observe)),
         Given::PodEvent { .. } => Outcome::Failed("needs the ReplicaSet handler".into()),
         Given::Constants {} => {
             let seconds = EXPECTATIONS_TIMEOUT.as_secs();
@@ -83,7 +89,9 @@ fn counters(ttl_seconds: u64, steps: &[Step], expect: &Value) -> Outcome {
             Step::AdvanceNanoseconds { by } => now += Duration::from_nanos(*by),
         }
         // In this list null means that nothing is asserted.
-        let is_asserted = expect["afterSteps"].get(after_steps.len()).is_some_and(|e| !e.is_null());
+        let is_asserted = expect["afterSteps"]
+            .get(after_steps.len())
+            .is_some_and(|e| !e.is_null());
         let expected = expectations.get(&key);
         after_steps.push(if is_asserted {
             json!({

@@ -1,0 +1,131 @@
+//! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes and
+//! words (apimachinery `pkg/api/errors`).
+
+use crate::api::Kind;
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// In one word.
+    pub reason: Reason,
+    /// In Kubernetes' sentence.
+    pub message: String,
+}
+
+/// `metav1.StatusReason`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Reason {
+    AlreadyExists,
+    BadRequest,
+    Conflict,
+    Expired,
+    Forbidden,
+    Invalid,
+    InternalError,
+    NotFound,
+    ServiceUnavailable,
+    Timeout,
+    TooManyRequests,
+}
+
+impl Reason {
+    /// The HTTP status code.
+    pub fn code(self) -> u16 {
+        match self {
+            Reason::BadRequest => 400,
+            Reason::Forbidden => 403,
+            Reason::NotFound => 404,
+            Reason::AlreadyExists | Reason::Conflict => 409,
+            Reason::Expired => 410,
+            Reason::Invalid => 422,
+            Reason::TooManyRequests => 429,
+            Reason::InternalError => 500,
+            Reason::ServiceUnavailable => 503,
+            Reason::Timeout => 504,
+        }
+    }
+
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::AlreadyExists => "AlreadyExists",
+            Reason::BadRequest => "BadRequest",
+            Reason::Conflict => "Conflict",
+            Reason::Expired => "Expired",
+            Reason::Forbidden => "Forbidden",
+            Reason::Invalid => "Invalid",
+            Reason::InternalError => "InternalError",
+            Reason::NotFound => "NotFound",
+            Reason::ServiceUnavailable => "ServiceUnavailable",
+            Reason::Timeout => "Timeout",
+            Reason::TooManyRequests => "TooManyRequests",
+        }
+    }
+}
+
+/// `deployments.apps`, or `pods` in the core group: how messages name a resource.
+fn resource(kind: Kind) -> String {
+    match kind.group() {
+        "" => kind.info().plural.to_string(),
+        group => format!("{}.{group}", kind.info().plural),
+    }
+}
+
+impl ApiError {
+    /// A refusal of this reason, in these words.
+    pub fn new(reason: Reason, message: impl Into<String>) -> ApiError {
+        ApiError {
+            reason,
+            message: message.into(),
+        }
+    }
+
+    /// There is no such object.
+    pub fn not_found(kind: Kind, name: &str) -> ApiError {
+        Self::new(
+            Reason::NotFound,
+            format!("{} {name:?} not found", resource(kind)),
+        )
+    }
+
+    /// There is one of that name already.
+    pub fn already_exists(kind: Kind, name: &str) -> ApiError {
+        Self::new(
+            Reason::AlreadyExists,
+            format!("{} {name:?} already exists", resource(kind)),
+        )
+    }
+
+    /// Somebody else was faster.
+    pub fn conflict(kind: Kind, name: &str, why: &str) -> ApiError {
+        let what = resource(kind);
+        let text = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
+        Self::new(Reason::Conflict, text)
+    }
+
+    /// The object breaks rules; `errors` are field errors in Kubernetes' words.
+    pub fn invalid(kind: Kind, name: &str, errors: &[String]) -> ApiError {
+        let what = match kind.group() {
+            "" => kind.info().kind.to_string(),
+            group => format!("{}.{group}", kind.info().kind),
+        };
+        let list = match errors {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        Self::new(
+            Reason::Invalid,
+            format!("{what} {name:?} is invalid: {list}"),
+        )
+    }
+
+    /// A rule of the cluster forbids it.
+    pub fn forbidden(kind: Kind, name: &str, why: &str) -> ApiError {
+        Self::new(
+            Reason::Forbidden,
+            format!("{} {name:?} is forbidden: {why}", resource(kind)),
+        )
+    }
+}

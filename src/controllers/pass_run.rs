@@ -1,0 +1,307 @@
+//! Carries a plan out, request by request. It knows no time and no network: the world (or a test)
+//! sends what `next` hands out and gives the answers back. So a pass can be cut anywhere.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::{Object, ObjectKey};
+use crate::apiserver::{Part, Reason, Request, Response};
+use crate::kernel::Time;
+
+use super::plan::{EventNote, Intent, Plan, Promise};
+
+/// A plan that is being carried out.
+#[derive(Clone, Debug)]
+pub struct PassRun {
+    plan: Plan,
+    /// The next batch to hand out.
+    next_batch: usize,
+    /// The batch that is under way: its answers so far.
+    waiting: usize,
+    /// The first error of the batches.
+    error: Option<String>,
+    /// Versions learned from answers, for later writes to the same object.
+    versions: BTreeMap<ObjectKey, u64>,
+    stage: Stage,
+    status_tries_left: u32,
+    /// Expectations that will not come true, since their request failed or was never made.
+    broken_promises: Promises,
+    /// Events to be told since they were last taken.
+    events: Vec<EventNote>,
+    writes_done: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Batches,
+    Status,
+    StatusReread,
+    Ended,
+}
+
+/// Creations and deletions that will not be seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promises {
+    /// Creations.
+    pub creations: u32,
+    /// Deletions, by `namespace/name`.
+    pub deletions: Vec<crate::api::Str>,
+}
+
+/// What to do next.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Send these together; then call `answer` once for each, with its index.
+    Send(Vec<Request>),
+    /// Answers are outstanding.
+    Wait,
+    /// The pass is over.
+    Ended(Ended),
+}
+
+/// How a pass ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The error, if the key must be tried again with back-off.
+    pub error: Option<String>,
+}
+
+impl PassRun {
+    /// Begins to carry out `plan`.
+    pub fn new(mut plan: Plan) -> PassRun {
+        PassRun {
+            error: plan.error.take(),
+            status_tries_left: plan.finish.as_ref().map_or(0, |finish| finish.retries + 1),
+            events: std::mem::take(&mut plan.events),
+            plan,
+            next_batch: 0,
+            waiting: 0,
+            versions: BTreeMap::new(),
+            stage: Stage::Batches,
+            broken_promises: Promises::default(),
+            writes_done: 0,
+        }
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many of its writes were answered well.
+    pub fn writes_done(&self) -> u32 {
+        self.writes_done
+    }
+
+    /// Whether what comes next is the status write (a crash point).
+    pub fn at_status(&self) -> bool {
+        self.waiting == 0 && (self.stage == Stage::Status || self.batches_are_over())
+    }
+
+    fn batches_are_over(&self) -> bool {
+        self.stage == Stage::Batches
+            && (self.error.is_some() || self.next_batch == self.plan.batches.len())
+    }
+
+    /// Expectations that will not come true, since this was last asked.
+    pub fn take_broken_promises(&mut self) -> Promises {
+        std::mem::take(&mut self.broken_promises)
+    }
+
+    /// Events to be told, since this was last asked.
+    pub fn take_events(&mut self) -> Vec<EventNote> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// What to do next.
+    pub fn next(&mut self, now: Time) -> Step {
+        if self.waiting > 0 {
+            return Step::Wait;
+        }
+        if self.batches_are_over() {
+            self.break_remaining_promises();
+            self.stage = Stage::Status;
+        }
+        match self.stage {
+            Stage::Batches => self.send_batch(),
+            Stage::Status => self.send_status(now),
+            Stage::StatusReread => self.send_reread(),
+            Stage::Ended => Step::Ended(Ended {
+                error: self.error.clone(),
+            }),
+        }
+    }
+
+    fn send_batch(&mut self) -> Step {
+        let batch = &self.plan.batches[self.next_batch];
+        let requests: Vec<Request> = batch
+            .iter()
+            .map(|i| self.with_version(&i.request))
+            .collect();
+        self.next_batch += 1;
+        self.waiting = requests.len();
+        if requests.is_empty() {
+            self.next(Time::ZERO)
+        } else {
+            Step::Send(requests)
+        }
+    }
+
+    /// An earlier answer of the same pass may have moved the version of the object written now.
+    fn with_version(&self, request: &Request) -> Request {
+        let Request::Update(part, object) = request else {
+            return request.clone();
+        };
+        match self.versions.get(&object.key()) {
+            Some(version) if object.meta().resource_version != 0 => {
+                let mut object = Object::clone(object);
+                object.meta_mut().resource_version = *version;
+                Request::Update(*part, Arc::new(object))
+            }
+            _ => request.clone(),
+        }
+    }
+
+    fn send_status(&mut self, now: Time) -> Step {
+        let Some(finish) = &self.plan.finish else {
+            return self.end();
+        };
+        let mut after = finish.after.clone();
+        (finish.amend)(&mut after, self.error.as_deref(), now);
+        if same_but_for_version(&after, &finish.before) {
+            return self.end();
+        }
+        self.status_tries_left -= 1;
+        self.waiting = 1;
+        Step::Send(vec![
+            self.with_version(&Request::Update(Part::Status, Arc::new(after))),
+        ])
+    }
+
+    fn send_reread(&mut self) -> Step {
+        let Some(finish) = &self.plan.finish else {
+            return self.end();
+        };
+        self.waiting = 1;
+        Step::Send(vec![Request::Get(finish.before.key())])
+    }
+
+    fn end(&mut self) -> Step {
+        self.stage = Stage::Ended;
+        Step::Ended(Ended {
+            error: self.error.clone(),
+        })
+    }
+
+    /// Takes the answer to request `index` of those last sent.
+    pub fn answer(&mut self, index: usize, response: &Response) {
+        self.waiting = self.waiting.saturating_sub(1);
+        if let Ok(object) = response {
+            self.versions
+                .insert(object.key(), object.meta().resource_version);
+        }
+        match self.stage {
+            Stage::Batches => self.answer_intent(index, response),
+            Stage::Status => self.answer_status(response),
+            Stage::StatusReread => {
+                self.stage = if response.is_ok() {
+                    Stage::Status
+                } else {
+                    Stage::Ended
+                };
+            }
+            Stage::Ended => {}
+        }
+    }
+
+    fn answer_intent(&mut self, index: usize, response: &Response) {
+        let batch = self.next_batch.saturating_sub(1);
+        let Some(intent) = self
+            .plan
+            .batches
+            .get(batch)
+            .and_then(|b| b.get(index))
+            .cloned()
+        else {
+            return;
+        };
+        match response {
+            Ok(object) => {
+                if let Some(uid) = &intent.must_be_alive
+                    && (object.meta().uid != *uid || object.meta().is_terminating())
+                {
+                    self.fail(format!("{} is being deleted", object.meta().name));
+                    return;
+                }
+                self.writes_done += u32::from(intent.request.is_write());
+                self.events.extend(
+                    intent
+                        .on_success
+                        .map(|n| filled(n, "{name}", &object.meta().name)),
+                );
+            }
+            Err(error) if (intent.tolerates)(error) => {
+                self.break_promise(&intent);
+            }
+            Err(error) => {
+                self.break_promise(&intent);
+                let text = &error.message;
+                self.events
+                    .extend(intent.on_failure.map(|note| filled(note, "{error}", text)));
+                self.fail(error.message.clone());
+            }
+        }
+    }
+
+    fn answer_status(&mut self, response: &Response) {
+        self.stage = Stage::Ended;
+        match response {
+            Ok(_) => self.writes_done += 1,
+            // Gone: nothing left to write to, and its DELETED will wake us.
+            Err(error) if error.reason == Reason::NotFound => {}
+            Err(_) if self.status_tries_left > 0 => self.stage = Stage::StatusReread,
+            Err(error) => self.fail(error.message.clone()),
+        }
+    }
+
+    fn fail(&mut self, message: String) {
+        self.error.get_or_insert(message);
+    }
+
+    fn break_promise(&mut self, intent: &Intent) {
+        match (&self.plan.promise, &intent.request) {
+            (Some(Promise::Creations(_)), Request::Create(_)) => {
+                self.broken_promises.creations += 1
+            }
+            (Some(Promise::Deletions(_)), Request::Delete(key, _)) => {
+                let pod = format!("{}/{}", key.namespace, key.name);
+                self.broken_promises.deletions.push(pod.into());
+            }
+            _ => {}
+        }
+    }
+
+    fn break_remaining_promises(&mut self) {
+        let rest = self
+            .plan
+            .batches
+            .get(self.next_batch..)
+            .unwrap_or_default()
+            .concat();
+        self.next_batch = self.plan.batches.len();
+        for intent in &rest {
+            self.break_promise(intent);
+        }
+    }
+}
+
+fn same_but_for_version(after: &Object, before: &Object) -> bool {
+    let mut after = after.clone();
+    after.meta_mut().resource_version = before.meta().resource_version;
+    after == *before
+}
+
+fn filled(mut note: EventNote, place: &str, with: &str) -> EventNote {
+    note.message = note.message.replace(place, with);
+    note
+}
