@@ -184,8 +184,8 @@ mod tests {
             dns1123_subdomain("Web"),
             [
                 "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
-                 characters, '-' or '.', and must start and end with an alphanumeric character (e.g. \
-              'example.com', regex used for validation is \
+                 characters, '-' or '.', and must start and end with an alphanumeric character \
+              (e.g. 'example.com', regex used for validation is \
               '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
             ]
         );
