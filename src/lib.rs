@@ -14,3 +14,4 @@ pub mod client;
 pub mod controllers;
 pub mod kernel;
 pub mod view;
+pub mod node;
