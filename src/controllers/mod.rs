@@ -1,6 +1,10 @@
 //! The loops. A controller reads its cache and writes requests; what a pass decided is a `Plan`.
 
 pub mod change;
+pub mod deployment;
+pub mod garbage_collector;
+pub mod node_lifecycle;
+pub mod replica_set;
 #[cfg(test)]
 mod lockstep;
 pub mod pass_run;

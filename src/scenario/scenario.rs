@@ -36,7 +36,7 @@ impl Scenario {
         for (image, value) in &file.images {
             let behaviour: ImageBehaviour = serde_json::from_value(value.clone())
                 .map_err(|error| refuse(format!("images.{image:?}: {error}")))?;
-            images.insert(image.clone(), behaviour);
+            images.0.insert(image.as_str().into(), behaviour);
         }
         Ok(Scenario { id: id.to_string(), file, images })
     }

@@ -80,6 +80,6 @@ impl Api for Shell<'_> {
 
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>> {
         let kubelets = self.0.kubelets();
-        kubelets.iter().find_map(|kubelet| kubelet.logs(pod, container))
+        kubelets.iter().find_map(|kubelet| kubelet.logs(pod, Some(container), false).ok())
     }
 }

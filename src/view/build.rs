@@ -163,7 +163,7 @@ fn beads(process: &Process) -> Vec<Bead> {
         }
         Flavour::Level => process
             .queue
-            .waiting_now()
+            .iter()
             .take(QUEUE_SHOWN)
             .map(|(key, adds)| Bead { label: key.name.clone(), adds })
             .collect(),

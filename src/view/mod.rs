@@ -1,6 +1,11 @@
 //! What the page shows, as data. No web types: all of it is tested natively.
 
+mod board;
+mod build;
 pub mod log;
+mod nodes;
+pub mod pacing;
+mod places;
 pub mod stage;
 
 pub use log::{Band, Divergence, Happening, LaneId, LogLine, Mark, MarkKind};

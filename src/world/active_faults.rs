@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::api::{Kind, ObjectKey};
 use crate::apiserver::WatchEvent;
 use crate::kernel::Time;
 
-use super::fault::{Fault, How, ServerTrouble, Target, Trap};
+use super::fault::{ContainerTrouble, Fault, How, ServerTrouble, Target, Trap};
 use super::process::Process;
 use super::step::Step;
 use super::stream::{Fate, Flight};
@@ -105,9 +106,9 @@ impl Trap {
 }
 
 impl World {
-    /// Does something to the machinery. Faults of containers are for `disturb`, since they need a
-    /// pod to be looked up.
+    /// Does something to the machinery.
     pub fn inflict(&mut self, fault: &Fault) {
+        self.hash.text(&fault.to_string());
         match fault {
             Fault::Kill(target, lasts) => {
                 for id in self.targets(target) {
@@ -156,6 +157,23 @@ impl World {
             }
             Fault::Container(pod, trouble) => self.trouble_container(pod, *trouble),
         }
+    }
+
+    /// Does something to a container of a pod (`namespace/name`, or a name in `default`).
+    fn trouble_container(&mut self, pod: &str, trouble: ContainerTrouble) {
+        let (namespace, name) = pod.split_once('/').unwrap_or(("default", pod));
+        let key = ObjectKey::new(Kind::Pod, namespace, name);
+        let node = self.store().get(&key).and_then(|pod| pod.as_pod()?.spec.node_name.clone());
+        let Some(node) = node.and_then(|node| self.node_number(&node)) else { return };
+        let now = self.now;
+        let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else { return };
+        let keys = match trouble {
+            ContainerTrouble::Crash => kubelet.crash_container(&key, None, now, false),
+            ContainerTrouble::OomKill => kubelet.crash_container(&key, None, now, true),
+            ContainerTrouble::Unready => kubelet.set_ready_override(&key, Some(false)),
+            ContainerTrouble::Ready => kubelet.set_ready_override(&key, None),
+        };
+        self.wake_kubelet(node, keys);
     }
 
     /// The processes that a target names.

@@ -1,7 +1,6 @@
 //! Processes and machines that die and come back.
 
-use crate::kernel::Time;
-use crate::node::{Kubelet, Timer};
+use crate::node::Timer;
 
 use super::ControllerId;
 use super::record::{Cause, Occurrence};
@@ -16,6 +15,11 @@ impl World {
             return;
         }
         let cut = process.die();
+        if let ControllerId::Kubelet(node) = id
+            && let Some(kubelet) = self.kubelets.get_mut(usize::from(node))
+        {
+            kubelet.restart();
+        }
         for record in cut {
             self.thinking.remove(&record.number);
             self.tell(Occurrence::PassEnded(Box::new(record)));
@@ -117,8 +121,15 @@ impl World {
     pub(super) fn kubelet_timer(&mut self, node: u16, timer: &Timer) {
         let now = self.now;
         let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else { return };
-        let keys = kubelet.on_timer(timer, now);
-        self.wake_kubelet(node, keys);
+        let process = self.processes.get(&ControllerId::Kubelet(node));
+        if timer.is_of_process() && process.is_none_or(|process| !process.alive) {
+            return;
+        }
+        let fired = kubelet.on_timer(timer, now);
+        for (after, timer) in fired.timers {
+            self.put(self.now + after, Step::Kubelet(node, timer));
+        }
+        self.wake_kubelet(node, fired.keys);
     }
 
     pub(super) fn wake_kubelet(&mut self, node: u16, keys: Vec<crate::api::ObjectKey>) {
@@ -129,17 +140,5 @@ impl World {
             }
         }
         self.pump(id);
-    }
-
-    /// Changes something in a node's container runtime by hand, and lets the kubelet notice.
-    pub fn disturb<R>(
-        &mut self,
-        node: u16,
-        with: impl FnOnce(&mut Kubelet, Time) -> (R, Vec<crate::api::ObjectKey>),
-    ) -> Option<R> {
-        let now = self.now;
-        let (result, keys) = with(self.kubelets.get_mut(usize::from(node))?, now);
-        self.wake_kubelet(node, keys);
-        Some(result)
     }
 }

@@ -2,6 +2,7 @@
 //! by name: a new controller is a line in each match.
 
 use crate::api::{Kind, ObjectKey};
+use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
@@ -84,6 +85,16 @@ impl Mind {
             Mind::GarbageCollector(collector) => collector.sync(key, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
             Mind::Kubelet => Plan::default(),
+        }
+    }
+
+    /// What became of a request of a pass for `key`.
+    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) -> Woken {
+        match self {
+            Mind::Scheduler(scheduler) => scheduler.answered(key, request, response),
+            Mind::GarbageCollector(collector) => collector.answered(key, request, response),
+            Mind::NodeLifecycle(lifecycle) => lifecycle.answered(key, request, response),
+            _ => Woken::default(),
         }
     }
 

@@ -155,7 +155,7 @@ impl World {
                 process.expectations.expect_creations(&key, i64::from(*count), now);
             }
             Some(Promise::Deletions(pods)) => {
-                process.expectations.expect_deletions(&key, pods, now);
+                process.expectations.expect_deletions(&key, pods.iter().cloned(), now);
             }
             None => {}
         }

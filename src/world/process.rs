@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::api::{ObjectKey, Str};
-use crate::client::{Cache, ControllerExpectations, ControllerRateLimiter, DelayingQueue};
+use crate::client::Cache;
+use crate::client::delaying_queue::DelayingQueue;
+use crate::client::expectations::UidTrackingExpectations;
+use crate::client::rate_limiter::RateLimiter;
 use crate::controllers::{Change, ChangeKind, PassRun};
 use crate::kernel::{Rng, Time};
 
@@ -36,9 +39,9 @@ pub struct Process {
     /// Edge items that wait for their back-off or timer, with the moment.
     pub later: Vec<(Time, EdgeItem)>,
     /// Back-off of its keys.
-    pub limiter: ControllerRateLimiter,
+    pub limiter: RateLimiter<ObjectKey>,
     /// Creations and deletions that the cache must show before a key is looked at again.
-    pub expectations: ControllerExpectations,
+    pub expectations: UidTrackingExpectations,
     /// The controller's own memory.
     pub mind: Mind,
     /// Passes under way, by number.
@@ -98,8 +101,8 @@ impl Process {
             queue: DelayingQueue::default(),
             changes: VecDeque::new(),
             later: Vec::new(),
-            limiter: ControllerRateLimiter::default(),
-            expectations: ControllerExpectations::default(),
+            limiter: RateLimiter::default_controller(),
+            expectations: UidTrackingExpectations::default(),
             mind,
             active: BTreeMap::new(),
             causes: BTreeMap::new(),
@@ -122,8 +125,8 @@ impl Process {
         self.queue = DelayingQueue::default();
         self.changes.clear();
         self.later.clear();
-        self.limiter = ControllerRateLimiter::default();
-        self.expectations = ControllerExpectations::default();
+        self.limiter = RateLimiter::default_controller();
+        self.expectations = UidTrackingExpectations::default();
         self.mind = self.mind.reborn();
         self.causes.clear();
         self.later_causes.clear();
@@ -154,6 +157,14 @@ impl Process {
     pub fn enqueue_later(&mut self, key: ObjectKey, after: Duration, cause: Cause, now: Time) {
         self.later_causes.entry(key.clone()).or_insert(cause);
         self.queue.add_after(key, after, now);
+    }
+
+    /// How many pods an edge-triggered loop believes in: it does not count, it remembers.
+    pub fn believed_pods(&self) -> Option<i64> {
+        match (&self.mind, self.flavour) {
+            (Mind::ReplicaSet(ledger), Flavour::Edge) => Some(ledger.believed_pods()),
+            _ => None,
+        }
     }
 
     /// How many items wait now.

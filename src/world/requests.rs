@@ -95,9 +95,29 @@ impl World {
         if process.epoch != in_flight.epoch {
             return;
         }
+        self.tell_mind(&in_flight, response);
+        let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
         let Some(pass) = process.active.get_mut(&in_flight.pass) else { return };
         pass.run.answer(in_flight.index, response);
         self.advance(in_flight.owner, in_flight.pass);
+    }
+
+    /// A mind that keeps account of its own writes is told what became of them.
+    fn tell_mind(&mut self, in_flight: &RequestInFlight, response: &Response) {
+        let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
+        let Some(pass) = process.active.get(&in_flight.pass) else { return };
+        let key = pass.record.key.clone();
+        match in_flight.owner {
+            ControllerId::Kubelet(node) => {
+                if let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) {
+                    kubelet.answered(&key, response);
+                }
+            }
+            id => {
+                let woken = process.mind.answered(&key, &in_flight.request, response);
+                self.wake_keys(id, woken);
+            }
+        }
     }
 
     /// Whether a process runs on a node that does not reach the API server.

@@ -291,9 +291,13 @@ impl World {
         self.pump(owner);
     }
 
-    /// Replays the cache into the queue (resync is not relist: nothing is asked of the server).
     pub(super) fn resync(&mut self, id: ControllerId) {
         self.schedule_resync(id);
+        self.replay_cache(id);
+    }
+
+    /// Replays the cache into the queue (resync is not relist: nothing is asked of the server).
+    pub(super) fn replay_cache(&mut self, id: ControllerId) {
         let Some(process) = self.processes.get(&id) else { return };
         let objects: Vec<Arc<Object>> = super::mind::Mind::kinds(id)
             .iter()
@@ -331,12 +335,15 @@ fn take_into_cache(process: &mut Process, event: &WatchEvent) -> Change {
 }
 
 /// What an event handler's verdict does to a level-triggered loop's queue.
-fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: crate::kernel::Time) {
+pub(super) fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: crate::kernel::Time) {
     for key in &woken.created {
         process.expectations.creation_observed(&expectation_key(key));
     }
     for (key, pod) in &woken.deleted {
         process.expectations.deletion_observed(&expectation_key(key), pod);
+    }
+    for key in &woken.forgotten {
+        process.expectations.delete(&expectation_key(key));
     }
     for key in woken.keys {
         process.enqueue(key, cause);

@@ -8,16 +8,19 @@ use std::time::Duration;
 
 use crate::api::{Kind, Lease, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{ApiServer, Request, Response, Store};
+use crate::controllers::{Context, Woken};
 use crate::kernel::{Agenda, Rng, Time, TraceHash};
 use crate::node::Kubelet;
+use crate::node::registration::node_object;
 
 use super::active_faults::ActiveFaults;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
 use super::process::Process;
-use super::record::{Occurrence, Record};
+use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
 use super::step::{HEARTBEAT, MONITOR, Step};
+use super::watching::wake;
 use super::stream::{Flight, Stream, StreamIndex};
 use super::{ControllerId, events::Recorder};
 
@@ -114,13 +117,14 @@ impl World {
 
     fn add_node(&mut self, node: u16) {
         let name: Str = format!("node-{}", node + 1).into();
-        let object = crate::node::node_object(&name, Timestamp::from(self.now));
+        let kubelet = Kubelet::new(name.clone());
+        let object = node_object(&name, kubelet.node_ip(), self.now);
         let lease = lease(&name, Timestamp::from(self.now));
-        for object in [object, lease] {
+        for object in [Object::Node(object), lease] {
             // An empty store takes its first objects.
             let _ = self.api.handle(&Request::Create(Arc::new(object)), self.now);
         }
-        self.kubelets.push(Kubelet::new(name, self.options.seed));
+        self.kubelets.push(kubelet);
         self.connected.push(true);
         // Spread over the period, as in a real cluster.
         let first = HEARTBEAT.mul_f64(f64::from(node + 1) / f64::from(self.options.nodes.max(1)));
@@ -352,6 +356,32 @@ impl World {
     fn monitor(&mut self, epoch: u32) {
         self.put(self.now + MONITOR, Step::Monitor(epoch));
         self.monitor_nodes();
+    }
+
+    /// The node controller looks at all nodes.
+    fn monitor_nodes(&mut self) {
+        let (now, seed) = (self.now, self.options.seed);
+        let id = ControllerId::NodeLifecycle;
+        let Some(process) = self.processes.get_mut(&id).filter(|p| p.alive && p.unsynced == 0) else {
+            return;
+        };
+        let cx = Context { cache: &process.cache, now, seed, promises_kept: true };
+        let Mind::NodeLifecycle(lifecycle) = &mut process.mind else { return };
+        let keys = lifecycle.monitor(&cx);
+        self.wake_keys(id, Woken { keys, ..Woken::default() });
+    }
+
+    /// Puts keys into the queue of a level-triggered loop, as its timers and answers do.
+    pub(super) fn wake_keys(&mut self, id: ControllerId, woken: Woken) {
+        if woken == Woken::default() {
+            return;
+        }
+        let now = self.now;
+        if let Some(process) = self.processes.get_mut(&id) {
+            wake(process, woken, &Cause::Timer, now);
+        }
+        self.announce(id);
+        self.pump(id);
     }
 
     /// Carries out a request at the API server and publishes what it changed.
