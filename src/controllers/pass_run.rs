@@ -208,13 +208,13 @@ impl PassRun {
         match self.stage {
             Stage::Batches => self.answer_intent(index, response),
             Stage::Status => self.answer_status(response),
-            Stage::StatusReread => {
-                self.stage = if response.is_ok() {
-                    Stage::Status
-                } else {
-                    Stage::Ended
-                };
-            }
+            Stage::StatusReread => match response {
+                Ok(_) => self.stage = Stage::Status,
+                Err(error) => {
+                    self.stage = Stage::Ended;
+                    self.fail(error.message.clone());
+                }
+            },
             Stage::Ended => {}
         }
     }
@@ -272,6 +272,9 @@ impl PassRun {
 
     fn fail(&mut self, message: String) {
         self.error.get_or_insert(message);
+        if self.stage == Stage::Batches && self.next_batch <= self.plan.preparations {
+            self.plan.finish = None;
+        }
     }
 
     fn break_promise(&mut self, intent: &Intent) {
