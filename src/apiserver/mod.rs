@@ -1,7 +1,9 @@
 //! The API server: a request in, a response and watch events out.
 
+pub mod defaults;
 mod error;
 mod request;
+pub mod validation;
 mod watch_event;
 
 pub use error::{ApiError, Reason};
