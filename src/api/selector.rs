@@ -62,11 +62,18 @@ impl LabelSelector {
     pub fn to_selector(&self) -> Result<Selector, String> {
         let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
-            requirements.push(Requirement::new(key.clone(), Operator::Equals, vec![value.clone()]));
+            requirements.push(Requirement::new(
+                key.clone(),
+                Operator::Equals,
+                vec![value.clone()],
+            ));
         }
         for expression in &self.match_expressions {
             let operator = expression.operator().ok_or_else(|| {
-                format!("{} is not a valid label selector operator", quoted(&expression.operator))
+                format!(
+                    "{} is not a valid label selector operator",
+                    quoted(&expression.operator)
+                )
             })?;
             let (key, values) = (expression.key.clone(), expression.values.clone());
             requirements.push(Requirement::new(key, operator, values));
@@ -101,8 +108,16 @@ pub fn validate_labels(labels: &StrMap, field: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in labels {
         let bad = |text: &Str, detail| FieldError::invalid(field, &**text, detail);
-        errors.extend(names::qualified_name(key).into_iter().map(|detail| bad(key, detail)));
-        errors.extend(names::label_value(value).into_iter().map(|detail| bad(value, detail)));
+        errors.extend(
+            names::qualified_name(key)
+                .into_iter()
+                .map(|detail| bad(key, detail)),
+        );
+        errors.extend(
+            names::label_value(value)
+                .into_iter()
+                .map(|detail| bad(value, detail)),
+        );
     }
     errors
 }
@@ -147,7 +162,11 @@ impl LabelSelectorRequirement {
             }
         }
         for detail in names::qualified_name(&self.key) {
-            errors.push(FieldError::invalid(format!("{field}.key"), &*self.key, detail));
+            errors.push(FieldError::invalid(
+                format!("{field}.key"),
+                &*self.key,
+                detail,
+            ));
         }
         for (index, value) in self.values.iter().enumerate() {
             for detail in names::label_value(value) {
@@ -168,7 +187,10 @@ mod tests {
     }
 
     fn labels(pairs: &[(&str, &str)]) -> StrMap {
-        pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
+        pairs
+            .iter()
+            .map(|(key, value)| ((*key).into(), (*value).into()))
+            .collect()
     }
 
     #[test]
@@ -212,8 +234,11 @@ mod tests {
             "{matchLabels: {-a: b c}, matchExpressions: [{key: a, operator: In}, \
              {key: a, operator: Exists, values: ['$']}, {key: '', operator: Gt}]}",
         );
-        let errors: Vec<_> =
-            wrong.validate("spec.selector").iter().map(|e| e.to_string()).collect();
+        let errors: Vec<_> = wrong
+            .validate("spec.selector")
+            .iter()
+            .map(|e| e.to_string())
+            .collect();
         let starts = [
             "spec.selector.matchLabels: Invalid value: \"-a\": name part must consist of",
             "spec.selector.matchLabels: Invalid value: \"b c\": a valid label must be an empty",
@@ -226,7 +251,10 @@ mod tests {
         ];
         assert_eq!(errors.len(), starts.len(), "{errors:#?}");
         for (error, start) in errors.iter().zip(starts) {
-            assert!(error.starts_with(start), "{error}\nshould start with\n{start}");
+            assert!(
+                error.starts_with(start),
+                "{error}\nshould start with\n{start}"
+            );
         }
     }
 }
