@@ -13,3 +13,6 @@ pub mod apiserver;
 pub mod client;
 pub mod controllers;
 pub mod kernel;
+
+#[cfg(target_arch = "wasm32")]
+pub mod ui;
