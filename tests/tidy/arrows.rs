@@ -9,7 +9,9 @@ const ORDER: &[&[&str]] = &[
     &["api"],
     &["apiserver"],
     &["client"],
-    &["controllers", "node"],
+    &["controllers"],
+    // A kubelet says what a pass decides in the controllers' words: plans, facts, deeds.
+    &["node"],
     &["world"],
     &["manifest"],
     &["kubectl"],
