@@ -29,6 +29,9 @@ pub struct PassRun {
     /// Events to be told since they were last taken.
     events: Vec<EventNote>,
     writes_done: u32,
+    /// Requests that failed, and how far the batches came: what is left to do.
+    failed: Vec<Intent>,
+    stopped_at: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +83,8 @@ impl PassRun {
             stage: Stage::Batches,
             broken_promises: Promises::default(),
             writes_done: 0,
+            failed: Vec::new(),
+            stopped_at: 0,
         }
     }
 
@@ -203,13 +208,13 @@ impl PassRun {
         match self.stage {
             Stage::Batches => self.answer_intent(index, response),
             Stage::Status => self.answer_status(response),
-            Stage::StatusReread => {
-                self.stage = if response.is_ok() {
-                    Stage::Status
-                } else {
-                    Stage::Ended
-                };
-            }
+            Stage::StatusReread => match response {
+                Ok(_) => self.stage = Stage::Status,
+                Err(error) => {
+                    self.stage = Stage::Ended;
+                    self.fail(error.message.clone());
+                }
+            },
             Stage::Ended => {}
         }
     }
@@ -244,6 +249,7 @@ impl PassRun {
                 self.break_promise(&intent);
             }
             Err(error) => {
+                self.failed.push(intent.clone());
                 self.break_promise(&intent);
                 let text = &error.message;
                 self.events
@@ -266,6 +272,9 @@ impl PassRun {
 
     fn fail(&mut self, message: String) {
         self.error.get_or_insert(message);
+        if self.stage == Stage::Batches && self.next_batch <= self.plan.preparations {
+            self.plan.finish = None;
+        }
     }
 
     fn break_promise(&mut self, intent: &Intent) {
@@ -281,7 +290,20 @@ impl PassRun {
         }
     }
 
+    /// The part of the plan that was not done, as a plan of its own: what an edge-triggered loop
+    /// tries again, since it acts on a change only once.
+    pub fn rest(&self) -> Option<PassRun> {
+        let mut plan = self.plan.clone();
+        let remaining = plan.batches.split_off(self.stopped_at.min(plan.batches.len()));
+        let failed = (!self.failed.is_empty()).then(|| self.failed.clone());
+        plan.batches = failed.into_iter().chain(remaining).collect();
+        plan.requeue_after = None;
+        let nothing_left = plan.batches.is_empty() && plan.finish.is_none();
+        (!nothing_left).then(|| PassRun::new(plan))
+    }
+
     fn break_remaining_promises(&mut self) {
+        self.stopped_at = self.next_batch;
         let rest = self
             .plan
             .batches

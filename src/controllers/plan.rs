@@ -18,6 +18,9 @@ pub struct Plan {
     /// Requests, batch after batch; all of a batch are under way together. The first batch in which
     /// one fails is the last.
     pub batches: Vec<Batch>,
+    /// So many of the first batches prepare the pass (adoption and release): if one of them fails,
+    /// nothing that was seen can be relied on, and no status is written.
+    pub preparations: usize,
     /// The status to write in the end, whether or not a batch failed.
     pub finish: Option<Finish>,
     /// Events to tell at once, whatever becomes of the requests.
