@@ -283,3 +283,4 @@ macro_rules! looped {
 }
 
 looped!(super::scheduler::Scheduler);
+looped!(super::garbage_collector::GarbageCollector);

@@ -1,6 +1,7 @@
 //! The loops. A controller reads its cache and writes requests; what a pass decided is a `Plan`.
 
 pub mod change;
+pub mod garbage_collector;
 #[cfg(test)]
 mod lockstep;
 pub mod pass_run;
