@@ -4,6 +4,7 @@ pub mod change;
 pub mod garbage_collector;
 #[cfg(test)]
 mod lockstep;
+pub mod node_lifecycle;
 pub mod pass_run;
 pub mod plan;
 pub mod scheduler;
