@@ -43,6 +43,14 @@ impl Scenario {
         Ok(Scenario { id: id.to_string(), text: text.to_string(), file, images })
     }
 
+    /// Leaves only one of its lanes.
+    pub fn keep_lane(&mut self, lane: LaneId) {
+        self.file.flavours = Some(vec![match lane {
+            LaneId::Edge => format::Lane::Edge,
+            LaneId::Level => format::Lane::Level,
+        }]);
+    }
+
     /// Its name.
     pub fn title(&self) -> &Text {
         &self.file.title
