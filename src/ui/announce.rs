@@ -61,11 +61,9 @@ fn sentence(line: &LogLine) -> Option<String> {
         Happening::Pass(id, pass) => {
             format!("{} {}", words::loop_name(*id), words::pass(pass))
         }
-        Happening::Verdict(verdict) => format!(
-            "{}: {}",
-            words::verdict(verdict),
-            words::verdict_reason(verdict)
-        ),
+        Happening::Verdict(verdict) => {
+            format!("{}: {}", words::verdict(verdict), words::verdict_reason(verdict))
+        }
         Happening::Divergence(found) => words::divergence(found),
         Happening::Struck { event, to, .. } => {
             format!("{event} → {}", words::loop_name(*to))

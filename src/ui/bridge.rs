@@ -7,22 +7,54 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-pub use super::stub::{
-    Catch, EventRow, Lanes, Notice, Output, Pace, Problem, ScenarioInfo, Session, Text,
-};
+use crate::api::{Event, EventType, Kind, Object, Str};
 pub use crate::apiserver::Verb;
 use crate::kernel::Time;
-pub use crate::view::LaneId;
-use crate::view::{Band, Divergence, LogLine, Mark, Stage};
+pub use crate::kubectl::Output;
+pub use crate::manifest::{Hint, Problem, Severity};
+use crate::scenario::shipped;
+pub use crate::scenario::{In as Lanes, Text};
+use crate::view::{Band, Divergence, Gap, LogLine, Mark, Session, Stage};
+pub use crate::view::{LaneId, Notice, Pace};
 
 /// Both lanes, in the order in which they stand.
 pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
+/// Moments that one frame may compute: the rest comes with the next one.
+const FRAME_BUDGET: u64 = 4_000;
+const CONSOLE_KEPT: usize = 200;
 
 /// Where a lane's things stand in arrays of two.
 pub fn index(lane: LaneId) -> usize {
     match lane {
         LaneId::Edge => 0,
         LaneId::Level => 1,
+    }
+}
+
+/// A scenario, as it is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScenarioInfo {
+    /// Its name in a link.
+    pub id: String,
+    /// Its title.
+    pub title: Text,
+    /// What it shows.
+    pub about: Text,
+    /// What to try first.
+    pub hint: Text,
+}
+
+/// The scenarios to choose from.
+pub fn scenarios() -> Vec<ScenarioInfo> {
+    shipped().iter().map(|shipped| told(&shipped.load())).collect()
+}
+
+fn told(scenario: &crate::scenario::Scenario) -> ScenarioInfo {
+    ScenarioInfo {
+        id: scenario.id.clone(),
+        title: scenario.file.title.clone(),
+        about: scenario.file.about.clone(),
+        hint: scenario.file.hint.clone(),
     }
 }
 
@@ -50,10 +82,29 @@ pub struct Entry {
     pub answers: Vec<(Option<LaneId>, Output)>,
 }
 
+/// A Kubernetes Event, as a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRow {
+    /// When last.
+    pub at: Time,
+    /// Whether it is a cause for worry.
+    pub warning: bool,
+    /// In one word.
+    pub reason: Str,
+    /// About what: `Pod web-5d9-x7k`.
+    pub object: String,
+    /// In a sentence.
+    pub message: Str,
+    /// How often.
+    pub count: i32,
+}
+
 /// The run, and the signals in which the page sees it.
 #[derive(Clone, Copy)]
 pub struct Run {
     session: StoredValue<Session, LocalStorage>,
+    /// The stages as they were looked at last, with the version that they are of.
+    looked: StoredValue<(Option<u64>, [Arc<Stage>; 2]), LocalStorage>,
     /// What each lane's stage shows.
     pub stages: [RwSignal<Arc<Stage>>; 2],
     /// The time.
@@ -70,14 +121,21 @@ pub struct Run {
     pub scenario: RwSignal<ScenarioInfo>,
 }
 
-const CONSOLE_KEPT: usize = 200;
+/// The session that an address asks for; a scenario by name if it holds no link.
+pub fn session(link: &str, scenario: Option<&str>) -> (Session, Option<Notice>) {
+    match scenario {
+        Some(id) if link.is_empty() => (Session::open_shipped(id, None), None),
+        _ => Session::from_link(link),
+    }
+}
 
 impl Run {
     /// Shows a session.
     pub fn new(session: Session) -> Run {
-        let scenario = session.scenario().clone();
+        let scenario = told(session.scenario());
         let run = Run {
             session: StoredValue::new_local(session),
+            looked: StoredValue::new_local(Default::default()),
             stages: [RwSignal::default(), RwSignal::default()],
             clock: RwSignal::default(),
             changed: RwSignal::new(0),
@@ -92,15 +150,16 @@ impl Run {
 
     /// Shows another one.
     pub fn replace(&self, session: Session) {
-        self.scenario.set(session.scenario().clone());
+        self.scenario.set(told(session.scenario()));
         self.session.set_value(session);
+        self.looked.set_value(Default::default());
         self.console.update(Vec::clear);
         self.jumped();
     }
 
     /// Opens a scenario.
     pub fn open(&self, id: &str) {
-        self.replace(Session::open(id, None));
+        self.replace(Session::open_shipped(id, None));
     }
 
     fn read<T>(&self, f: impl FnOnce(&Session) -> T) -> T {
@@ -108,20 +167,23 @@ impl Run {
     }
 
     fn write<T>(&self, f: impl FnOnce(&mut Session) -> T) -> T {
-        let mut out = None;
-        self.session
-            .update_value(|session| out = Some(f(session)));
-        out.expect("update_value runs its closure")
+        let mut guard = self.session.write_value();
+        f(&mut guard)
     }
 
-    /// Moves the display time on by `dt` milliseconds of the viewer's time.
-    pub fn advance(&self, dt: f64, pace: Pace, speed: f64) {
-        self.write(|session| session.advance(dt, pace, speed));
+    /// Moves the display time on by `dt` milliseconds of display.
+    pub fn advance(&self, dt: f64, pace: Pace) {
+        self.write(|session| session.advance(dt, pace, FRAME_BUDGET));
     }
 
     /// A lane's stage at this very moment, for the canvas.
     pub fn look(&self, lane: LaneId) -> Arc<Stage> {
-        Arc::new(self.read(|session| session.stage(lane)))
+        let version = self.read(Session::version);
+        if self.looked.with_value(|looked| looked.0 != Some(version)) {
+            let stages = LANES.map(|lane| Arc::new(self.write(|session| session.stage(lane))));
+            self.looked.set_value((Some(version), stages));
+        }
+        self.looked.with_value(|looked| looked.1[index(lane)].clone())
     }
 
     /// The display time, in milliseconds.
@@ -143,9 +205,9 @@ impl Run {
     pub fn publish(&self) {
         for lane in LANES {
             let signal = self.stages[index(lane)];
-            let stage = self.read(|session| session.stage(lane));
-            if signal.with_untracked(|old| old.version != stage.version) {
-                signal.set(Arc::new(stage));
+            let stage = self.look(lane);
+            if signal.with_untracked(|old| !Arc::ptr_eq(old, &stage)) {
+                signal.set(stage);
             }
         }
         let clock = self.read(|session| Clock {
@@ -166,9 +228,9 @@ impl Run {
         self.publish();
     }
 
-    /// To the end of the next pass, or to the start of the one before.
+    /// To the end of the next pass, or of the one before.
     pub fn step(&self, forward: bool) {
-        self.write(|session| session.step_pass(forward));
+        self.write(|session| if forward { session.step_forward() } else { session.step_back() });
         self.jumped();
     }
 
@@ -225,11 +287,8 @@ impl Run {
         let answers = merge(answers);
         self.console.update(|entries| {
             let id = entries.last().map_or(0, |entry| entry.id + 1);
-            entries.push(Entry {
-                id,
-                line: line.to_owned(),
-                answers: answers.clone(),
-            });
+            let line = line.to_owned();
+            entries.push(Entry { id, line, answers: answers.clone() });
             let surplus = entries.len().saturating_sub(CONSOLE_KEPT);
             entries.drain(..surplus);
         });
@@ -238,21 +297,45 @@ impl Run {
         answers
     }
 
-    /// Catches a message in flight.
-    pub fn catch(&self, lane: LaneId, flight: u64, how: Catch) {
-        self.write(|session| session.catch(lane, flight, how));
+    /// Catches a message in flight: `drop`, `drop at=wire`, `delay by=5s`, `duplicate`.
+    pub fn catch(&self, lane: LaneId, flight: u64, how: &str) -> bool {
+        let caught = self.write(|session| session.catch(lane, flight, how));
         self.done.update(|n| *n += 1);
         self.publish();
-    }
-
-    /// What is wrong with a manifest, and where.
-    pub fn check(&self, yaml: &str) -> Vec<Problem> {
-        self.read(|session| session.check(yaml))
+        caught
     }
 
     /// What was last applied.
-    pub fn desired_text(&self) -> String {
-        self.read(Session::desired_text)
+    pub fn applied_text(&self) -> String {
+        self.write(|session| {
+            session.set_draft(None);
+            session.desired_text()
+        })
+    }
+
+    /// The text that came unapplied with a link.
+    pub fn draft_from_link(&self) -> Option<String> {
+        self.write(|session| {
+            let text = session.desired_text();
+            session.set_draft(None);
+            (session.desired_text() != text).then_some(text)
+        })
+    }
+
+    /// The link of the run, without its `#`, with a text that was not applied; if that makes it too
+    /// long, without it.
+    pub fn link(&self, draft: Option<String>) -> Option<String> {
+        self.write(|session| {
+            session.set_draft(draft);
+            let whole = session.link().ok();
+            session.set_draft(None);
+            whole.or_else(|| session.link().ok())
+        })
+    }
+
+    /// The run as a file, for when it is too long for a link.
+    pub fn to_file(&self) -> String {
+        self.read(Session::to_json)
     }
 
     /// The newest lines of the log, newest last.
@@ -260,9 +343,9 @@ impl Run {
         self.read(|session| session.log(limit))
     }
 
-    /// The scrubber's bands and marks.
-    pub fn track(&self) -> (Vec<Band>, Vec<Mark>) {
-        self.read(|session| (session.bands(), session.marks()))
+    /// The scrubber's bands, marks and gaps.
+    pub fn track(&self) -> (Vec<Band>, Vec<Mark>, Vec<Gap>) {
+        self.read(|session| (session.bands(), session.marks(), session.gaps().to_vec()))
     }
 
     /// The first differing decision.
@@ -270,19 +353,20 @@ impl Run {
         self.read(Session::divergence)
     }
 
-    /// A lane's Kubernetes Events.
+    /// A lane's Kubernetes Events, oldest first.
     pub fn events(&self, lane: LaneId) -> Vec<EventRow> {
-        self.read(|session| session.events(lane))
-    }
-
-    /// The link of the run, without its `#`; `None` if it is too long for one.
-    pub fn link(&self) -> Option<String> {
-        self.read(|session| session.link().ok())
-    }
-
-    /// The run as a file, for when it is too long for a link.
-    pub fn to_file(&self) -> String {
-        self.read(Session::to_file)
+        let mut rows: Vec<EventRow> = self.read(|session| {
+            let lane = session.run().lane(lane);
+            let objects = lane.into_iter().flat_map(|lane| lane.world.store().list(Kind::Event));
+            objects
+                .filter_map(|object| match &**object {
+                    Object::Event(event) => Some(row(event)),
+                    _ => None,
+                })
+                .collect()
+        });
+        rows.sort_by_key(|row| row.at);
+        rows
     }
 
     /// The seed.
@@ -297,25 +381,33 @@ impl Run {
 
     /// The lanes that this run has.
     pub fn lanes(&self) -> Vec<LaneId> {
-        self.read(|session| session.lanes().to_vec())
+        self.read(Session::lanes)
+    }
+}
+
+/// What is wrong with a manifest, and where.
+pub fn check(yaml: &str) -> Vec<Problem> {
+    crate::manifest::read(yaml).problems
+}
+
+fn row(event: &Event) -> EventRow {
+    let about = &event.involved_object;
+    EventRow {
+        at: event.last_timestamp.or(event.first_timestamp).map_or(Time::ZERO, |at| at.to_time()),
+        warning: event.kind == EventType::Warning,
+        reason: event.reason.clone(),
+        object: format!("{} {}", about.kind, about.name),
+        message: event.message.clone(),
+        count: event.count,
     }
 }
 
 /// Two equal answers are told once.
 fn merge(answers: Vec<(LaneId, Output)>) -> Vec<(Option<LaneId>, Output)> {
     if let [(_, a), (_, b)] = answers.as_slice()
-        && a.text == b.text
-        && a.error == b.error
+        && a == b
     {
         return vec![(None, a.clone())];
     }
-    answers
-        .into_iter()
-        .map(|(lane, output)| (Some(lane), output))
-        .collect()
-}
-
-/// What is said of a link that could not be followed.
-pub fn notice(_notice: &Notice) -> String {
-    super::i18n::tr!(link.malformed).to_owned()
+    answers.into_iter().map(|(lane, output)| (Some(lane), output)).collect()
 }

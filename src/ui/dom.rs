@@ -11,9 +11,7 @@ use web_sys::{Element, HtmlElement, ResizeObserver, Storage};
 /// `<html>`.
 pub fn root() -> HtmlElement {
     let element = document().document_element();
-    element
-        .and_then(|element| element.dyn_into().ok())
-        .expect("a page has a root element")
+    element.and_then(|element| element.dyn_into().ok()).expect("a page has a root element")
 }
 
 /// Sets `data-<name>` on the root element: style sheets and tests read these.
@@ -67,9 +65,7 @@ pub fn local_storage() -> Option<Storage> {
 
 /// The element that has the focus.
 pub fn focused() -> Option<HtmlElement> {
-    document()
-        .active_element()
-        .and_then(|element| element.dyn_into().ok())
+    document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
 /// Moves the focus to the first element that a selector finds inside.
@@ -86,9 +82,7 @@ pub fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
     let Ok(list) = parent.query_selector_all(selector) else {
         return Vec::new();
     };
-    (0..list.length())
-        .filter_map(|index| list.get(index)?.dyn_into().ok())
-        .collect()
+    (0..list.length()).filter_map(|index| list.get(index)?.dyn_into().ok()).collect()
 }
 
 /// Moves the focus through a list with the arrow keys; only one of the list is a tab stop. Returns

@@ -47,7 +47,9 @@ impl Frames {
             page.redraw.track();
             frames.wake();
         });
-        on_cleanup(move || frames.with(|own| own.closure = None));
+        on_cleanup(move || {
+            frames.with(|own| own.closure = None);
+        });
         frames
     }
 
@@ -78,14 +80,12 @@ impl Frames {
 
     /// The message at a place of a lane's canvas.
     pub fn hit(&self, lane: crate::view::LaneId, x: f64, y: f64) -> Option<u64> {
-        self.with(|own| own.canvases[index(lane)].as_ref()?.hit(x, y))
-            .flatten()
+        self.with(|own| own.canvases[index(lane)].as_ref()?.hit(x, y)).flatten()
     }
 
     /// Where a message was drawn, in pixels of its canvas.
     pub fn place(&self, lane: crate::view::LaneId, flight: u64) -> Option<(f64, f64)> {
-        self.with(|own| own.canvases[index(lane)].as_ref()?.place(flight))
-            .flatten()
+        self.with(|own| own.canvases[index(lane)].as_ref()?.place(flight)).flatten()
     }
 
     /// Asks for a frame.
@@ -128,7 +128,7 @@ impl Frames {
     fn move_on(&self, page: Page, now: f64, step: f64) {
         let speed = page.speed.get_untracked();
         if !page.still.get_untracked() {
-            page.run.advance(step, page.pace.get_untracked(), speed);
+            page.run.advance(step * speed, page.pace.get_untracked());
             return;
         }
         let due = self.with(|own| {
@@ -180,6 +180,7 @@ pub fn mark_root(page: Page) {
         dom::mark("time", &format!("{:.6}", clock.now.as_secs_f64()));
     });
     Effect::new(move || {
+        dom::mark("seed", &page.run.seed().to_string());
         dom::mark("revision", &page.run.changed.get().to_string());
         for (lane, name) in LANES.into_iter().zip(["hash-edge", "hash-level"]) {
             dom::mark(name, &format!("{:016x}", page.run.trace_hash(lane)));

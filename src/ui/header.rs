@@ -16,7 +16,9 @@ pub fn Header() -> impl IntoView {
     view! {
         <header class="head">
             <h1 class="brand">
-                <svg class="logo" viewBox="0 0 32 32" aria-hidden="true"><use href="#i-logo"></use></svg>
+                <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">
+                    <use href="#i-logo"></use>
+                </svg>
                 "Loopscope"
             </h1>
             <span class="tag">{move || tr!(page.simulated)}</span>

@@ -25,7 +25,6 @@ mod scrubber;
 mod share;
 mod state;
 mod strip;
-mod stub;
 mod toast;
 mod transport;
 mod url;
@@ -33,7 +32,7 @@ mod words;
 
 use leptos::prelude::*;
 
-use bridge::{Pace, Run, Session};
+use bridge::{Pace, Run};
 use state::Page;
 
 /// Takes the page over. Called once, by `main`.
@@ -51,11 +50,7 @@ pub fn mount() {
 
 /// The run that the address asks for, and the page that shows it.
 fn open(options: url::Options) -> Page {
-    let (link, draft) = url::fragment();
-    let (session, notice) = match (&options.scenario, link.is_empty()) {
-        (Some(id), true) => (Session::open(id, None), None),
-        _ => Session::from_link(&link),
-    };
+    let (session, notice) = bridge::session(&url::fragment(), options.scenario.as_deref());
     let page = Page {
         run: Run::new(session),
         playing: RwSignal::new(options.play),
@@ -74,19 +69,19 @@ fn open(options: url::Options) -> Page {
         redraw: RwSignal::new(0),
         options: StoredValue::new(options),
     };
-    panel::draft::begin(page, draft);
+    panel::draft::begin(page);
     if let Some(notice) = notice {
-        page.complain(bridge::notice(&notice));
+        page.complain(words::notice(&notice));
     }
     page
 }
 
 /// Follows a link that was pasted while the page is open.
-fn open_link(page: Page, link: &str, draft: Option<String>) {
-    let (session, notice) = Session::from_link(link);
+fn open_link(page: Page, link: &str) {
+    let (session, notice) = bridge::session(link, None);
     page.run.replace(session);
-    panel::draft::begin(page, draft);
+    panel::draft::begin(page);
     if let Some(notice) = notice {
-        page.complain(bridge::notice(&notice));
+        page.complain(words::notice(&notice));
     }
 }

@@ -122,13 +122,13 @@ impl Page {
     pub fn open_menu(&self, lane: LaneId, what: What, at: (f64, f64), by_pointer: bool) {
         let resume = self.playing.get_untracked();
         self.playing.set(false);
-        self.menu.set(Some(Target {
-            lane,
-            what,
-            at,
-            by_pointer,
-            resume,
-        }));
+        self.menu.set(Some(Target { lane, what, at, by_pointer, resume }));
+    }
+
+    /// Opens a scenario.
+    pub fn open_scenario(&self, id: &str) {
+        self.run.open(id);
+        super::panel::draft::begin(*self);
     }
 
     /// Runs a console line and tells of errors.

@@ -32,14 +32,8 @@ impl Page {
     }
 
     fn toast(&self, text: String, trouble: bool) {
-        let number = self
-            .toast
-            .with_untracked(|old| old.as_ref().map_or(0, |old| old.number + 1));
-        self.toast.set(Some(Toast {
-            text,
-            trouble,
-            number,
-        }));
+        let number = self.toast.with_untracked(|old| old.as_ref().map_or(0, |old| old.number + 1));
+        self.toast.set(Some(Toast { text, trouble, number }));
         if !trouble {
             let signal = self.toast;
             set_timeout(
@@ -59,10 +53,10 @@ impl Page {
         let errors: Vec<String> = answers
             .iter()
             .filter_map(|(lane, output)| {
-                let error = output.error.as_ref()?;
-                Some(match lane {
-                    Some(lane) => format!("{}: {error}", words::lane(*lane)),
-                    None => error.clone(),
+                let text = output.text.trim_end();
+                output.error.then(|| match lane {
+                    Some(lane) => format!("{}: {text}", words::lane(*lane)),
+                    None => text.to_owned(),
                 })
             })
             .collect();

@@ -74,11 +74,7 @@ fn roll(page: Page) {
     page.run.reseed(seed);
 }
 
-fn button(
-    name: &'static str,
-    label: fn() -> &'static str,
-    press: impl Fn() + 'static,
-) -> AnyView {
+fn button(name: &'static str, label: fn() -> &'static str, press: impl Fn() + 'static) -> AnyView {
     view! {
         <button
             class="icon-only"
@@ -163,8 +159,8 @@ fn Speed() -> impl IntoView {
     let page = Page::get();
     let options = SPEEDS.map(|speed| {
         let selected = move || page.speed.get() == speed;
-        view! { <option value=speed.to_string() prop:selected=selected>{format!("{speed}×")}</option> }
-            .into_any()
+        let name = format!("{speed}×");
+        view! { <option value=speed.to_string() prop:selected=selected>{name}</option> }.into_any()
     });
     let choose = move |event| {
         if let Ok(speed) = event_target_value(&event).parse() {

@@ -3,13 +3,8 @@
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
-use miniz_oxide::deflate::compress_to_vec;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
-
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::bridge::LaneId;
 use super::i18n::{self, Locale};
@@ -74,43 +69,15 @@ pub fn theme(name: &str) -> Option<Theme> {
     }
 }
 
-const DRAFT: &str = "&draft=";
-/// A longer draft stays in this tab only.
-const DRAFT_LIMIT: usize = 1200;
-const DRAFT_INFLATED_LIMIT: usize = 256 * 1024;
-
-/// The part after `#`: the run's link, and the text that stands in the editor unapplied.
-pub fn fragment() -> (String, Option<String>) {
+/// The part after `#`: the run's link.
+pub fn fragment() -> String {
     let hash = location().hash().unwrap_or_default();
-    let hash = hash.trim_start_matches('#');
-    match hash.split_once(DRAFT) {
-        Some((link, draft)) => (link.to_owned(), unpack(draft)),
-        None => (hash.to_owned(), None),
-    }
-}
-
-fn unpack(draft: &str) -> Option<String> {
-    let bytes = URL_SAFE_NO_PAD.decode(draft).ok()?;
-    let text = decompress_to_vec_with_limit(&bytes, DRAFT_INFLATED_LIMIT).ok()?;
-    String::from_utf8(text).ok()
-}
-
-fn pack(draft: &str) -> Option<String> {
-    if draft.len() > DRAFT_INFLATED_LIMIT {
-        return None;
-    }
-    let packed = URL_SAFE_NO_PAD.encode(compress_to_vec(draft.as_bytes(), 8));
-    (packed.len() <= DRAFT_LIMIT).then_some(packed)
+    hash.trim_start_matches('#').to_owned()
 }
 
 /// The part after `#` for the run as it is; `None` if it is too long for a link.
-pub fn write_fragment(page: Page) -> Option<String> {
-    let link = page.run.link()?;
-    let draft = super::panel::draft::unapplied(page).and_then(|draft| pack(&draft));
-    Some(match draft {
-        Some(draft) => format!("{link}{DRAFT}{draft}"),
-        None => link,
-    })
+fn write_fragment(page: Page) -> Option<String> {
+    page.run.link(super::panel::draft::unapplied(page))
 }
 
 /// The whole address of the run as it is.
@@ -140,11 +107,10 @@ pub fn keep_in_step(page: Page) {
         })));
     });
     let listener = window_event_listener(leptos::ev::hashchange, move |_| {
-        let (link, draft) = fragment();
-        let whole = location().hash().unwrap_or_default();
-        if written.with_value(|written| whole.trim_start_matches('#') != written) {
+        let link = fragment();
+        if written.with_value(|written| *written != link) {
             page.playing.set(false);
-            super::open_link(page, &link, draft);
+            super::open_link(page, &link);
         }
     });
     on_cleanup(move || listener.remove());

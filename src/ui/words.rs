@@ -6,9 +6,40 @@ use crate::view::{
     Divergence, Fate, Flight, FlightKind, LoopId, PassView, PodLook, Shortfall, VerdictView, Wake,
 };
 
-use super::bridge::{LaneId, Verb};
+use super::bridge::{Hint, LaneId, Notice, Verb};
 use super::format;
 use super::i18n::tr;
+
+/// What is said of a link that could not be followed.
+pub fn notice(notice: &Notice) -> String {
+    match notice {
+        Notice::Malformed => tr!(link.malformed).to_owned(),
+        Notice::Newer => tr!(link.newer).to_owned(),
+        Notice::UnknownScenario(name) => {
+            tr!(link.unknown, name = super::format::short(name, 40))
+        }
+    }
+}
+
+/// What may help with a problem in a manifest.
+pub fn hint(hint: &Hint) -> String {
+    match hint {
+        Hint::DidYouMean(word) => tr!(hint.did_you_mean, word = word.clone()),
+        Hint::HelmTemplate => tr!(hint.helm).to_owned(),
+        Hint::NonBreakingSpace => tr!(hint.nbsp).to_owned(),
+        Hint::TabIndent => tr!(hint.tab).to_owned(),
+        Hint::MarkdownFence => tr!(hint.fence).to_owned(),
+        Hint::QuoteIt(word) => tr!(hint.quote, word = word.clone()),
+        Hint::Unquote(word) => tr!(hint.unquote, word = word.clone()),
+        Hint::NeedsDash => tr!(hint.dash).to_owned(),
+        Hint::Octal(number) => tr!(hint.octal, n = *number),
+        Hint::LastWins => tr!(hint.last).to_owned(),
+        Hint::NotUtf8 => tr!(hint.utf8).to_owned(),
+        Hint::NotSimulated => tr!(hint.kept).to_owned(),
+        Hint::UnknownKind => tr!(hint.kind).to_owned(),
+        Hint::More => tr!(hint.more).to_owned(),
+    }
+}
 
 /// A lane's name.
 pub fn lane(lane: LaneId) -> &'static str {
@@ -214,12 +245,9 @@ pub fn divergence(found: &Divergence) -> String {
     match (&found.level, &found.edge) {
         (Some(level), None) => tr!(divergence.edge_untold, name = name, level = pass(level)),
         (None, Some(edge)) => tr!(divergence.edge_alone, name = name, edge = pass(edge)),
-        (Some(level), Some(edge)) => tr!(
-            divergence.differ,
-            name = name,
-            level = pass(level),
-            edge = pass(edge)
-        ),
+        (Some(level), Some(edge)) => {
+            tr!(divergence.differ, name = name, level = pass(level), edge = pass(edge))
+        }
         (None, None) => tr!(divergence.plain, name = name),
     }
 }

@@ -37,18 +37,9 @@ pub(super) fn draw(
     for dot in &dots {
         tail(brush, dot);
         body(brush, dot);
-        hits.push(Hit {
-            flight: dot.flight.id,
-            x: dot.x,
-            y: dot.y,
-        });
+        hits.push(Hit { flight: dot.flight.id, x: dot.x, y: dot.y });
         let room = (RADIUS + 2.0) * brush.places.unit;
-        busy.take(Rect {
-            x: dot.x - room,
-            y: dot.y - room,
-            width: 2.0 * room,
-            height: 2.0 * room,
-        });
+        busy.take(Rect { x: dot.x - room, y: dot.y - room, width: 2.0 * room, height: 2.0 * room });
     }
     sides.turn();
     labels(brush, &dots, busy, sides);
@@ -69,12 +60,7 @@ fn place<'a>(brush: &Brush, flight: &'a Flight) -> Option<Dot<'a>> {
         FlightKind::Request(_) => (place.up_x, foot + (top - foot) * done),
         FlightKind::Answer(..) => (place.up_x, top + (foot - top) * done),
     };
-    Some(Dot {
-        flight,
-        x,
-        y,
-        bundle: 1,
-    })
+    Some(Dot { flight, x, y, bundle: 1 })
 }
 
 /// Slow at both ends: a message leaves and arrives, it is not thrown.
@@ -157,10 +143,7 @@ fn disc(brush: &Brush, dot: &Dot, color: &str, event: WatchEventType) {
     brush.fill(&brush.palette.surface);
     brush.circle(dot.x, dot.y, radius + 1.5 * unit);
     brush.context.fill();
-    let doomed = matches!(
-        dot.flight.fate,
-        Fate::DroppedAtDoor | Fate::DroppedOnWire
-    );
+    let doomed = matches!(dot.flight.fate, Fate::DroppedAtDoor | Fate::DroppedOnWire);
     if doomed {
         brush.stroke(color, 2.0 * unit);
         brush.circle(dot.x, dot.y, radius - unit);
@@ -220,9 +203,7 @@ fn count(brush: &Brush, dot: &Dot, color: &str) {
     brush.fill(color);
     brush.context.set_text_align("right");
     let text = format!("×{}", dot.bundle);
-    let _ = brush
-        .context
-        .fill_text(&text, dot.x - 11.0 * unit, dot.y + 4.0 * unit);
+    let _ = brush.context.fill_text(&text, dot.x - 11.0 * unit, dot.y + 4.0 * unit);
 }
 
 pub(super) fn font(brush: &Brush, bold: bool) {
@@ -259,20 +240,12 @@ fn labels(brush: &Brush, dots: &[Dot], busy: &mut Busy, sides: &mut Sides) {
 fn label(brush: &Brush, fan: &[&Dot], busy: &mut Busy, sides: &mut Sides) {
     let unit = brush.places.unit;
     let flight = fan[0].flight;
-    let lines = [
-        words::flight_kind(flight.what),
-        format::short(&flight.object.name, 20),
-    ];
+    let lines = [words::flight_kind(flight.what), format::short(&flight.object.name, 20)];
     font(brush, true);
     let width = lines.iter().map(|line| measure(brush, line)).fold(0.0, f64::max);
     let (width, height) = (width + 8.0 * unit, 31.0 * unit);
     let beside = 12.0 * unit;
-    let rect = |x: f64, y: f64| Rect {
-        x,
-        y: y - height / 2.0,
-        width,
-        height,
-    };
+    let rect = |x: f64, y: f64| Rect { x, y: y - height / 2.0, width, height };
     let mut candidates = Vec::with_capacity(fan.len() * 2);
     let last = fan.iter().max_by(|a, b| a.x.total_cmp(&b.x));
     let first = fan.iter().min_by(|a, b| a.x.total_cmp(&b.x));

@@ -71,10 +71,7 @@ impl LaneCanvas {
 
     /// The message near a point.
     pub fn hit(&self, x: f64, y: f64) -> Option<u64> {
-        let near = self
-            .hits
-            .iter()
-            .map(|hit| ((hit.x - x).hypot(hit.y - y), hit.flight));
+        let near = self.hits.iter().map(|hit| ((hit.x - x).hypot(hit.y - y), hit.flight));
         near.filter(|(distance, _)| *distance <= REACH)
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, flight)| flight)
@@ -92,15 +89,8 @@ impl LaneCanvas {
             self.places = Places::measure(&self.circuit, &self.canvas, &self.context);
         }
         let Some(places) = &self.places else { return };
-        let brush = Brush {
-            context: &self.context,
-            palette: &self.palette,
-            places,
-            run,
-            shown,
-        };
-        self.context
-            .clear_rect(0.0, 0.0, places.width, places.height);
+        let brush = Brush { context: &self.context, palette: &self.palette, places, run, shown };
+        self.context.clear_rect(0.0, 0.0, places.width, places.height);
         rings::draw(&brush, stage, still);
         self.hits.clear();
         if !still {
@@ -153,8 +143,6 @@ impl Brush<'_> {
     fn circle(&self, x: f64, y: f64, radius: f64) {
         self.context.begin_path();
         // Fails for a negative radius only.
-        let _ = self
-            .context
-            .arc(x, y, radius.max(0.0), 0.0, std::f64::consts::TAU);
+        let _ = self.context.arc(x, y, radius.max(0.0), 0.0, std::f64::consts::TAU);
     }
 }

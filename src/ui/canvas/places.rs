@@ -63,9 +63,7 @@ impl Places {
         let ratio = window().device_pixel_ratio().clamp(1.0, 3.0);
         canvas.set_width((width * ratio).round() as u32);
         canvas.set_height((height * ratio).round() as u32);
-        context
-            .set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0)
-            .ok()?;
+        context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
         let unit = dom::rem() / 16.0;
         let place = |id: &LoopId| {
             let name = words::loop_name(*id);
@@ -82,12 +80,7 @@ impl Places {
             };
             Some((*id, place))
         };
-        Some(Places {
-            width,
-            height,
-            unit,
-            loops: ALL.iter().filter_map(place).collect(),
-        })
+        Some(Places { width, height, unit, loops: ALL.iter().filter_map(place).collect() })
     }
 
     /// Of one loop; nothing if this lane does not draw it.

@@ -41,9 +41,7 @@ fn arcs(brush: &Brush, place: &LoopPlace, pass: &PassView, still: bool) {
         let share = (done * 3.0 - f64::from(third)).clamp(0.0, 1.0);
         // What lights up now is bright, what is behind a little less.
         let behind = share >= 1.0 && done < 1.0;
-        brush
-            .context
-            .set_global_alpha(if behind { 0.72 } else { 1.0 });
+        brush.context.set_global_alpha(if behind { 0.72 } else { 1.0 });
         arc(brush, place, third, share, color(brush, third, pass));
     }
 }
@@ -54,9 +52,7 @@ fn afterglow(brush: &Brush, place: &LoopPlace, pass: &PassView) {
     if brush.shown < ended || faded >= 1.0 {
         return;
     }
-    brush
-        .context
-        .set_global_alpha(AFTERGLOW * (1.0 - faded * faded));
+    brush.context.set_global_alpha(AFTERGLOW * (1.0 - faded * faded));
     for third in 0..3 {
         arc(brush, place, third, 1.0, color(brush, third, pass));
     }
@@ -103,8 +99,6 @@ fn due(brush: &Brush, place: &LoopPlace, view: &LoopView) {
     brush.context.begin_path();
     let (x, y) = place.ring;
     let radius = place.radius + 6.0 * brush.places.unit;
-    let _ = brush
-        .context
-        .arc(x, y, radius, -FRAC_PI_2, -FRAC_PI_2 + TAU * closed);
+    let _ = brush.context.arc(x, y, radius, -FRAC_PI_2, -FRAC_PI_2 + TAU * closed);
     brush.context.stroke();
 }

@@ -1,8 +1,8 @@
 //! Where a fault struck a message: a cross at the door of its loop, for a while.
 
 use crate::ui::bridge::LaneId;
-use crate::ui::i18n::tr;
 use crate::ui::format;
+use crate::ui::i18n::tr;
 use crate::view::Happening;
 
 use super::Brush;
@@ -15,13 +15,7 @@ const LOOKED_AT: usize = 12;
 
 pub(super) fn draw(brush: &Brush, lane: LaneId, busy: &mut Busy) {
     for line in brush.run.log(LOOKED_AT) {
-        let Happening::Struck {
-            to,
-            event,
-            object,
-            how,
-        } = &line.what
-        else {
+        let Happening::Struck { to, event, object, how } = &line.what else {
             continue;
         };
         let at = brush.run.shown_of(line.at);
@@ -58,26 +52,13 @@ fn cross(brush: &Brush, (x, y): (f64, f64)) {
     brush.line(&[(x + arm, y - arm), (x - arm, y + arm)]);
 }
 
-fn beside(
-    brush: &Brush,
-    (x, y): (f64, f64),
-    lines: &[String; 2],
-    busy: &mut Busy,
-) {
+fn beside(brush: &Brush, (x, y): (f64, f64), lines: &[String; 2], busy: &mut Busy) {
     let unit = brush.places.unit;
     flights::font(brush, true);
-    let width = lines
-        .iter()
-        .map(|line| flights::measure(brush, line))
-        .fold(0.0, f64::max)
-        + 8.0 * unit;
+    let width =
+        lines.iter().map(|line| flights::measure(brush, line)).fold(0.0, f64::max) + 8.0 * unit;
     let height = 31.0 * unit;
-    let rect = |x: f64, y: f64| Rect {
-        x,
-        y: y - height / 2.0,
-        width,
-        height,
-    };
+    let rect = |x: f64, y: f64| Rect { x, y: y - height / 2.0, width, height };
     let candidates = [
         rect(x + 13.0 * unit, y),
         rect(x - 13.0 * unit - width, y),

@@ -6,7 +6,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::kernel::Time;
 use crate::ui::dom;
-use crate::view::{Band, LaneId, Mark, MarkKind};
+use crate::view::{Band, Gap, LaneId, Mark, MarkKind};
 
 use super::Palette;
 
@@ -56,6 +56,7 @@ pub fn draw(
     scale: Scale,
     bands: &[Band],
     marks: &[Mark],
+    gaps: &[Gap],
     shown_of: impl Fn(Time) -> f64,
 ) {
     let Some(pen) = Pen::new(canvas, palette) else {
@@ -66,6 +67,9 @@ pub fn draw(
     let x_of = |at: Time| scale.share(shown_of(at)) * pen.width;
     for band in bands {
         pen.band(band, x_of(band.from), x_of(band.to));
+    }
+    for gap in gaps {
+        pen.gap((x_of(gap.from) + x_of(gap.to)) / 2.0);
     }
     let mut last = [f64::MIN; 2];
     for mark in marks {
@@ -92,18 +96,9 @@ impl<'a> Pen<'a> {
         let ratio = window().device_pixel_ratio().clamp(1.0, 3.0);
         canvas.set_width((width * ratio).round() as u32);
         canvas.set_height((height * ratio).round() as u32);
-        let context: CanvasRenderingContext2d =
-            canvas.get_context("2d").ok()??.dyn_into().ok()?;
-        context
-            .set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0)
-            .ok()?;
-        Some(Pen {
-            context,
-            palette,
-            width,
-            height,
-            unit: dom::rem() / 16.0,
-        })
+        let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
+        Some(Pen { context, palette, width, height, unit: dom::rem() / 16.0 })
     }
 
     fn rect(&self, color: &str, x: f64, y: f64, width: f64, height: f64) {
@@ -135,6 +130,21 @@ impl<'a> Pen<'a> {
                 };
                 self.rect(&palette.observed, from, inner, width, 2.0 * self.unit);
             }
+        }
+    }
+
+    /// A wait that was shortened: the line is cut.
+    fn gap(&self, x: f64) {
+        let unit = self.unit;
+        let middle = self.height / 2.0;
+        self.context.set_stroke_style_str(&self.palette.muted);
+        self.context.set_line_width(1.3 * unit);
+        for shift in [-2.0, 2.0] {
+            let x = x + shift * unit;
+            self.context.begin_path();
+            self.context.move_to(x - 2.0 * unit, middle + 5.0 * unit);
+            self.context.line_to(x + 2.0 * unit, middle - 5.0 * unit);
+            self.context.stroke();
         }
     }
 

@@ -19,11 +19,7 @@ pub use scenarios::ScenarioDialog;
 
 /// A dialog that is open while `page.dialog` says so. What is in it is made when it opens.
 #[component]
-fn Sheet(
-    which: Dialog,
-    title: fn() -> &'static str,
-    content: fn() -> AnyView,
-) -> impl IntoView {
+fn Sheet(which: Dialog, title: fn() -> &'static str, content: fn() -> AnyView) -> impl IntoView {
     let page = Page::get();
     let dialog = NodeRef::<html::Dialog>::new();
     let open = Memo::new(move |_| page.dialog.get() == Some(which));

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::bridge::Session;
+use crate::ui::bridge;
 use crate::ui::i18n::{self, tr};
 use crate::ui::state::{Dialog, Page};
 
@@ -16,19 +16,18 @@ pub fn ScenarioDialog() -> impl IntoView {
 fn list() -> AnyView {
     let page = Page::get();
     let now = page.run.scenario.with_untracked(|scenario| scenario.id.to_string());
-    let cards = Session::scenarios().iter().map(|(id, title, about)| {
-        let id = *id;
-        let current = id == now;
+    let cards = bridge::scenarios().into_iter().map(|scenario| {
+        let current = scenario.id == now;
         let choose = move |_| {
             page.playing.set(false);
-            page.run.open(id);
+            page.open_scenario(&scenario.id);
             page.dialog.set(None);
         };
         view! {
             <li>
                 <button class="card" aria-current=current.then_some("true") on:click=choose>
-                    <b>{i18n::pick(title)}</b>
-                    <span>{i18n::pick(about)}</span>
+                    <b>{i18n::pick(&scenario.title)}</b>
+                    <span>{i18n::pick(&scenario.about)}</span>
                 </button>
             </li>
         }

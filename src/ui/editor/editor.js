@@ -84,7 +84,7 @@ function create(host, text, onChange, onApply) {
       view.dispatch({ changes: smallest(old, next) });
       silent = false;
     },
-    /** `problems`: lists of line, column (both from 1), message, and whether it is only a warning. */
+    /** `problems`: lists of line, column, end column (from 1), message, severity. */
     setProblems(problems) {
       const list = problems.map((problem) => diagnostic(view.state, ...problem));
       list.sort((a, b) => a.from - b.from);
@@ -113,13 +113,13 @@ function smallest(old, next) {
   return { from, to: oldEnd, insert: next.slice(from, nextEnd) };
 }
 
-/** A squiggle from the place to the end of the word that stands there. */
-function diagnostic(state, line, column, message, warning) {
+/** A squiggle under the place; nothing is so short that it could not be seen. */
+function diagnostic(state, line, column, end, message, severity) {
   const at = state.doc.line(Math.max(1, Math.min(line, state.doc.lines)));
   const from = Math.min(at.from + Math.max(0, column - 1), at.to);
-  const word = /^[^\s,:{}[\]]+/.exec(at.text.slice(from - at.from));
-  const to = word ? from + word[0].length : Math.min(from + 1, at.to);
-  return { from, to, message, severity: warning ? "warning" : "error" };
+  const word = end > column ? end - column : 1;
+  const to = Math.min(from + word, at.to);
+  return { from, to, message, severity };
 }
 
 globalThis.loopscopeEditor = { create };

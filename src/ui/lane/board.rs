@@ -7,8 +7,8 @@ use crate::kernel::Time;
 use crate::ui::format;
 use crate::ui::i18n::tr;
 use crate::ui::icon::sign;
-use crate::ui::state::{Page, What};
 use crate::ui::menu::place_of;
+use crate::ui::state::{Page, What};
 use crate::view::BoardRow;
 
 use super::Lane;
@@ -61,16 +61,10 @@ pub fn Board(lane: Lane) -> impl IntoView {
 }
 
 #[component]
-fn Row(
-    lane: Lane,
-    row: Memo<Option<BoardRow>>,
-    largest: Memo<i64>,
-    first: bool,
-) -> impl IntoView {
+fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool) -> impl IntoView {
     let page = Page::get();
-    let with = move |f: fn(&BoardRow) -> String| {
-        row.with(|row| row.as_ref().map(f).unwrap_or_default())
-    };
+    let with =
+        move |f: fn(&BoardRow) -> String| row.with(|row| row.as_ref().map(f).unwrap_or_default());
     let changed = Memo::new(move |_| {
         row.with(|row| row.as_ref().and_then(|row| row.changed.as_ref().map(|(at, _)| *at)))
     });
@@ -108,13 +102,15 @@ fn Row(
                 </span>
                 <Meter row=row largest=largest/>
                 <Count row=row/>
-                <span class="ears-only">
-                    {move || with(|row| if row.terminating { "Terminating".into() } else { String::new() })}
-                </span>
+                <span class="ears-only">{move || with(ending)}</span>
             </button>
         </li>
     }
     .into_any()
+}
+
+fn ending(row: &BoardRow) -> String {
+    if row.terminating { "Terminating".to_owned() } else { String::new() }
 }
 
 /// The outline is what is wanted; within it, what there is, and darker what is ready.
@@ -142,9 +138,7 @@ fn Count(row: Memo<Option<BoardRow>>) -> impl IntoView {
                 return Some(view! { <em>{tr!(board.not_simulated)}</em> }.into_any());
             }
             let want = row.want?;
-            Some(
-                view! { <b>{row.ready}</b><small>{tr!(board.of, n = want)}</small> }.into_any(),
-            )
+            Some(view! { <b>{row.ready}</b><small>{tr!(board.of, n = want)}</small> }.into_any())
         })
     };
     let says = move || {

@@ -108,12 +108,10 @@ fn describe(view: &LoopView) -> String {
 #[component]
 fn Door(view: Memo<Option<LoopView>>) -> impl IntoView {
     let cache = Memo::new(move |_| {
-        view.with(|view| view.as_ref().map(|view| view.cache.clone()))
-            .unwrap_or_default()
+        view.with(|view| view.as_ref().map(|view| view.cache.clone())).unwrap_or_default()
     });
     let traps = Memo::new(move |_| {
-        view.with(|view| view.as_ref().map(|view| view.traps.clone()))
-            .unwrap_or_default()
+        view.with(|view| view.as_ref().map(|view| view.traps.clone())).unwrap_or_default()
     });
     let queue = Memo::new(move |_| {
         view.with(|view| view.as_ref().map(|view| (view.queue.clone(), view.queued)))
@@ -126,7 +124,11 @@ fn Door(view: Memo<Option<LoopView>>) -> impl IntoView {
     };
     view! {
         <div class="door">
-            <span class="cache" class:stale=move || cache.with(is_behind) title=move || cache.with(cache_title)>
+            <span
+                class="cache"
+                class:stale=move || cache.with(is_behind)
+                title=move || cache.with(cache_title)
+            >
                 {move || sign("cache", tr!(loops.cache))}
                 {move || cache.with(|cache| cache.sees)}
             </span>
@@ -147,12 +149,7 @@ fn cache_title(cache: &CacheView) -> String {
     if !is_behind(cache) {
         return tr!(loops.cache_fresh, n = cache.sees);
     }
-    tr!(
-        loops.cache_stale,
-        n = cache.sees,
-        truth = cache.truth,
-        span = format::span(cache.stale)
-    )
+    tr!(loops.cache_stale, n = cache.sees, truth = cache.truth, span = format::span(cache.stale))
 }
 
 fn beads_view(beads: &[Bead], queued: usize) -> AnyView {
@@ -194,8 +191,7 @@ fn Ring(lane: Lane, view: Memo<Option<LoopView>>) -> impl IntoView {
     });
     let words = Memo::new(move |_| {
         let phase = phase.get();
-        view.with(|view| view.as_ref().map(|view| in_ring(view, phase)))
-            .unwrap_or_default()
+        view.with(|view| view.as_ref().map(|view| in_ring(view, phase))).unwrap_or_default()
     });
     let due = move || {
         view.with(|view| {

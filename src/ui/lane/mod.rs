@@ -55,10 +55,7 @@ impl Lane {
 #[component]
 pub fn LaneView(lane: LaneId) -> impl IntoView {
     let page = Page::get();
-    let lane = Lane {
-        id: lane,
-        stage: page.run.stages[index(lane)],
-    };
+    let lane = Lane { id: lane, stage: page.run.stages[index(lane)] };
     // What appears because of a jump in time was there all along: it does not grow in.
     let quiet = RwSignal::new(true);
     Effect::new(move || {

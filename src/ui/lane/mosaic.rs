@@ -60,7 +60,14 @@ pub fn Mosaic(lane: Lane, node: Memo<Option<NodeView>>) -> impl IntoView {
     };
     let label = move || node.with(|node| node.as_ref().map(summary).unwrap_or_default());
     view! {
-        <button class="mosaic" tabindex="-1" aria-haspopup="dialog" aria-label=label title=label on:click=open>
+        <button
+            class="mosaic"
+            tabindex="-1"
+            aria-haspopup="dialog"
+            aria-label=label
+            title=label
+            on:click=open
+        >
             <svg viewBox=size aria-hidden="true">
                 {LOOKS
                     .map(|look| {

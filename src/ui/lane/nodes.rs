@@ -68,7 +68,7 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
         let (at, by_pointer) = place_of(&event);
         page.open_menu(lane.id, What::Node(target.as_str().into()), at, by_pointer);
     };
-    let label = name.clone();
+    let (label, own) = (name.clone(), name.clone());
     let state = move || node.with(|node| node.as_ref().map(signs));
     view! {
         <li
@@ -91,8 +91,7 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
             <Show
                 when=move || crowded.get()
                 fallback=move || {
-                    let name = node.with_untracked(|node| node.as_ref().map(|node| node.name.clone()));
-                    let whose = Whose::Node(name.unwrap_or_else(|| "".into()));
+                    let whose = Whose::Node(own.as_str().into());
                     view! { <Cells lane=lane whose=whose places=places/> }
                 }
             >

@@ -37,9 +37,6 @@ impl Whose {
     }
 }
 
-/// How long a pod that is gone is still seen going.
-const GOING_MS: i32 = 300;
-
 #[component]
 pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
     let pod = lane.part(move |stage| {
@@ -56,7 +53,7 @@ pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
     });
     let going = move || {
         let look = gone.with(|(_, left)| left.as_ref().map(|left| left.state))?;
-        Some(view! { <span class="going" style:animation-duration=format!("{GOING_MS}ms")>{drawing(look)}</span> })
+        Some(view! { <span class="going">{drawing(look)}</span> })
     };
     view! {
         <div class="place">
@@ -70,9 +67,8 @@ pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
 #[component]
 fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
     let page = Page::get();
-    let look = Memo::new(move |_| {
-        pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state))
-    });
+    let look =
+        Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
     let title = move || pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default());
     let open = move |event: leptos::ev::MouseEvent| {
         if let Some(pod) = pod.get_untracked() {
@@ -152,7 +148,7 @@ pub fn look_key(look: PodLook) -> &'static str {
     }
 }
 
-/// Arrow keys go through the buttons of a list; what they do elsewhere on the page they do not here.
+/// Arrow keys go through the buttons of a list; there they do not step through time.
 pub fn rove(list: Option<Element>, event: &KeyboardEvent) {
     let Some(list) = list else { return };
     if !event.ctrl_key() && !event.meta_key() && dom::rove(&list, "button", &event.key()) {

@@ -53,14 +53,8 @@ fn of_loop(stage: &Stage, id: LoopId) -> Option<(LoopId, PassView)> {
 
 /// The pass that began last; one that does something goes before one that finds nothing to do.
 fn latest(stage: &Stage) -> Option<(LoopId, PassView)> {
-    let running = stage
-        .loops
-        .iter()
-        .filter_map(|one| Some((one.id, one.pass.as_ref()?)));
-    let ended = stage
-        .loops
-        .iter()
-        .filter_map(|one| Some((one.id, one.last.as_ref()?)));
+    let running = stage.loops.iter().filter_map(|one| Some((one.id, one.pass.as_ref()?)));
+    let ended = stage.loops.iter().filter_map(|one| Some((one.id, one.last.as_ref()?)));
     let newest = |(_, pass): &(LoopId, &PassView)| (!pass.does.is_empty(), pass.started);
     let found = running.max_by_key(newest).or_else(|| ended.max_by_key(newest));
     found.map(|(id, pass)| (id, pass.clone()))

@@ -26,7 +26,7 @@ pub fn Tables(lane: Lane) -> impl IntoView {
                         <th scope="col">{move || tr!(look.ready)}</th>
                     </tr>
                 </thead>
-                <tbody>{move || stage.with(objects)}</tbody>
+                <tbody>{move || stage.with(|stage| objects(stage))}</tbody>
             </table>
             <table>
                 <caption>{move || tr!(tables.pods)}</caption>
@@ -36,7 +36,7 @@ pub fn Tables(lane: Lane) -> impl IntoView {
                         <th scope="col">{move || tr!(tables.pod)}</th>
                     </tr>
                 </thead>
-                <tbody>{move || stage.with(pod_rows)}</tbody>
+                <tbody>{move || stage.with(|stage| pod_rows(stage))}</tbody>
             </table>
             <table>
                 <caption>{move || tr!(tables.loops)}</caption>
@@ -48,7 +48,7 @@ pub fn Tables(lane: Lane) -> impl IntoView {
                         <th scope="col">{move || tr!(tables.pass)}</th>
                     </tr>
                 </thead>
-                <tbody>{move || stage.with(|stage| stage.loops.iter().map(loop_row).collect_view())}</tbody>
+                <tbody>{move || stage.with(|stage| loops(stage))}</tbody>
             </table>
         </div>
     }
@@ -84,16 +84,24 @@ fn pod_rows(stage: &Stage) -> impl IntoView + use<> {
     rows.collect_view()
 }
 
+fn loops(stage: &Stage) -> impl IntoView + use<> {
+    stage.loops.iter().map(loop_row).collect_view()
+}
+
 fn loop_row(view: &LoopView) -> AnyView {
-    let pass = view.pass.as_ref().or(view.last.as_ref());
-    let queue = view.queue.iter().map(|bead| bead.label.to_string());
-    let queue = queue.collect::<Vec<_>>().join(", ");
+    let last = view.pass.as_ref().or(view.last.as_ref()).map(words::pass).unwrap_or_default();
+    let labels = view.queue.iter().map(|bead| bead.label.to_string());
+    let queue = match view.queued {
+        0 => tr!(tables.empty).to_owned(),
+        n => format!("{n}: {}", labels.collect::<Vec<_>>().join(", ")),
+    };
+    let pass = if view.alive { last } else { tr!(loops.down).to_owned() };
     view! {
         <tr>
             <th scope="row">{words::loop_name(view.id)}</th>
-            <td>{if view.queued == 0 { tr!(tables.empty).to_owned() } else { format!("{}: {queue}", view.queued) }}</td>
+            <td>{queue}</td>
             <td>{view.cache.sees}</td>
-            <td>{if view.alive { pass.map(words::pass).unwrap_or_default() } else { tr!(loops.down).to_owned() }}</td>
+            <td>{pass}</td>
         </tr>
     }
     .into_any()

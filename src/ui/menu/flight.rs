@@ -3,7 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::ui::bridge::Catch;
 use crate::ui::i18n::tr;
 use crate::ui::words;
 use crate::view::{FlightKind, LaneId};
@@ -23,10 +22,12 @@ pub fn items(open: Open, lane: LaneId, id: u64) -> (String, AnyView) {
         let body = view! { <p class="why">{about}</p><p class="why">{text}</p> }.into_any();
         return (title, body);
     }
-    let one = move |how: Catch, name: &'static str, why: &'static str| {
+    let one = move |how: &'static str, name: &'static str, why: &'static str| {
         let press = move |_| {
             open.close();
-            open.page.run.catch(lane, id, how);
+            if !open.page.run.catch(lane, id, how) {
+                open.page.complain(tr!(flight.gone));
+            }
         };
         view! {
             <button class="item" on:click=press>
@@ -39,10 +40,10 @@ pub fn items(open: Open, lane: LaneId, id: u64) -> (String, AnyView) {
     let body = view! {
         <p class="why">{about}</p>
         <div class="items">
-            {one(Catch::Drop { wire: false }, tr!(flight.drop_door), tr!(menu.door_why))}
-            {one(Catch::Drop { wire: true }, tr!(flight.drop_wire), tr!(menu.wire_why))}
-            {one(Catch::Delay, tr!(flight.delay), tr!(flight.delay_why))}
-            {one(Catch::Duplicate, tr!(flight.duplicate), tr!(flight.duplicate_why))}
+            {one("drop", tr!(flight.drop_door), tr!(menu.door_why))}
+            {one("drop at=wire", tr!(flight.drop_wire), tr!(menu.wire_why))}
+            {one("delay by=5s", tr!(flight.delay), tr!(flight.delay_why))}
+            {one("duplicate", tr!(flight.duplicate), tr!(flight.duplicate_why))}
         </div>
     }
     .into_any();

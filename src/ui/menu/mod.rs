@@ -148,7 +148,7 @@ pub fn Menu() -> impl IntoView {
 }
 
 fn place(dialog: &web_sys::HtmlDialogElement, (x, y): (f64, f64)) {
-    let style = dialog.style();
+    let style = web_sys::HtmlElement::style(dialog);
     let _ = style.set_property("left", &format!("{x:.0}px"));
     let _ = style.set_property("top", &format!("{:.0}px", y + 6.0));
 }
@@ -162,7 +162,7 @@ fn fit(dialog: &web_sys::HtmlDialogElement) {
     let (width, height) = (size(window().inner_width()), size(window().inner_height()));
     let left = frame.left().min(width - frame.width() - 8.0).max(8.0);
     let top = frame.top().min(height - frame.height() - 8.0).max(8.0);
-    let style = dialog.style();
+    let style = web_sys::HtmlElement::style(dialog);
     let _ = style.set_property("left", &format!("{left:.0}px"));
     let _ = style.set_property("top", &format!("{top:.0}px"));
 }
@@ -179,11 +179,7 @@ pub fn close_outside(event: &MouseEvent, dialog: NodeRef<html::Dialog>) {
 }
 
 fn content(page: Page, target: Target) -> AnyView {
-    let open = Open {
-        page,
-        both: RwSignal::new(true),
-        target: StoredValue::new(target.clone()),
-    };
+    let open = Open { page, both: RwSignal::new(true), target: StoredValue::new(target.clone()) };
     let (title, body) = match &target.what {
         What::Pod(key) => (key.name.to_string(), pod::items(open, key)),
         What::Pods(node) => (node.to_string(), pod::list(open, node)),

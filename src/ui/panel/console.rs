@@ -65,12 +65,11 @@ fn shown(entry: &Entry) -> AnyView {
 fn answer(lane: Option<LaneId>, output: &Output) -> AnyView {
     let name = lane.map(|lane| view! { <span class="lane-name">{words::lane(lane)}</span> });
     let text = output.text.trim_end().to_owned();
-    let error = output.error.clone();
+    let error = output.error;
     view! {
         <div class="answer">
             {name}
-            {(!text.is_empty()).then(|| view! { <pre>{text}</pre> })}
-            {error.map(|error| view! { <pre class="error">{error}</pre> })}
+            {(!text.is_empty()).then(|| view! { <pre class:error=error>{text}</pre> })}
         </div>
     }
     .into_any()

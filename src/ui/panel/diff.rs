@@ -31,10 +31,7 @@ pub fn changes(from: &str, to: &str) -> Vec<Change> {
 
 fn change(gone: &[&str], come: &[&str]) -> Change {
     let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-    Change {
-        gone: own(gone),
-        come: own(come),
-    }
+    Change { gone: own(gone), come: own(come) }
 }
 
 fn walk(a: &[&str], b: &[&str]) -> Vec<Change> {

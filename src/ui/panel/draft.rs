@@ -17,10 +17,7 @@ pub struct Draft {
 
 impl Default for Draft {
     fn default() -> Draft {
-        Draft {
-            text: RwSignal::default(),
-            base: RwSignal::default(),
-        }
+        Draft { text: RwSignal::default(), base: RwSignal::default() }
     }
 }
 
@@ -36,9 +33,10 @@ fn place(page: Page) -> String {
     format!("loopscope.draft.{id}")
 }
 
-/// Begins with the text from a link, else with what was left in this tab, else with what is applied.
-pub fn begin(page: Page, from_link: Option<String>) {
-    let base = page.run.desired_text();
+/// Begins with the text from a link, else with what was left in this tab, else with the applied.
+pub fn begin(page: Page) {
+    let from_link = page.run.draft_from_link();
+    let base = page.run.applied_text();
     let kept = || dom::session_storage()?.get_item(&place(page)).ok().flatten();
     let text = from_link.or_else(kept).unwrap_or_else(|| base.clone());
     page.draft.base.set(base);
@@ -73,7 +71,7 @@ pub fn keep(page: Page) {
     });
     Effect::new(move || {
         page.run.done.track();
-        let now = page.run.desired_text();
+        let now = page.run.applied_text();
         let before = page.draft.base.get_untracked();
         if now == before {
             return;

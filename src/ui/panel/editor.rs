@@ -7,9 +7,10 @@ use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlScriptElement;
 
-use crate::ui::bridge::Problem;
+use crate::ui::bridge::{Problem, Severity};
 use crate::ui::i18n::tr;
 use crate::ui::state::Page;
+use crate::ui::words;
 
 use super::plain::highlighted;
 use super::yaml::apply;
@@ -108,15 +109,21 @@ pub fn Editor(problems: RwSignal<Vec<Problem>>) -> impl IntoView {
 }
 
 fn to_js(problem: &Problem) -> JsValue {
-    let message = match &problem.help {
-        Some(help) => format!("{} {help}", problem.message),
+    let message = match &problem.hint {
+        Some(hint) => format!("{}. {}", problem.message, words::hint(hint)),
         None => problem.message.clone(),
     };
-    js_sys::Array::of4(
-        &JsValue::from(problem.line as f64),
-        &JsValue::from(problem.column as f64),
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "info",
+    };
+    js_sys::Array::of5(
+        &problem.line.into(),
+        &problem.column.into(),
+        &problem.end_column.into(),
         &message.into(),
-        &problem.warning.into(),
+        &severity.into(),
     )
     .into()
 }
@@ -136,14 +143,12 @@ fn load(
     script.set_type("module");
     script.set_src("./editor.js");
     let ready = Closure::once_into_js(move || {
-        let (Some(host), Some(module)) =
-            (host.get_untracked(), MODULE.with(Clone::clone))
-        else {
+        let (Some(host), Some(module)) = (host.get_untracked(), MODULE.with(Clone::clone)) else {
             return;
         };
-        let focused = field.get_untracked().is_some_and(|field| {
-            document().active_element().is_some_and(|now| now == **field)
-        });
+        let focused = field
+            .get_untracked()
+            .is_some_and(|field| document().active_element().is_some_and(|now| now == **field));
         let at = field.get_untracked().and_then(|field| field.selection_start().ok().flatten());
         let text = page.draft.text.get_untracked();
         let change = Closure::<dyn FnMut(String)>::new(move |text: String| {

@@ -58,10 +58,10 @@ fn row(event: &EventRow) -> AnyView {
             <span>
                 <b>{event.reason.to_string()}</b>
                 " "
-                <span class="mono">{words::object(&event.object)}</span>
+                <span class="mono">{event.object.clone()}</span>
                 {count}
                 <br/>
-                {event.message.clone()}
+                {event.message.to_string()}
             </span>
         </li>
     }

@@ -113,12 +113,7 @@ fn text(what: &Happening) -> AnyView {
         Happening::Fault(line) => {
             view! { <b>{tr!(log.fault)}</b>" "<code>{line.to_string()}</code> }.into_any()
         }
-        Happening::Struck {
-            to,
-            event,
-            object,
-            how,
-        } => {
+        Happening::Struck { to, event, object, how } => {
             let (event, object) = (event.to_string(), object.name.to_string());
             let to = words::loop_name(*to);
             let text = match &**how {

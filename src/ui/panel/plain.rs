@@ -5,9 +5,9 @@ use leptos::prelude::*;
 
 /// A text with its keys, numbers and comments marked, and line numbers.
 pub fn highlighted(text: &str) -> AnyView {
-    let lines = text.split('\n').map(|line| {
-        view! { <span class="line">{colored(line)}"\n"</span> }.into_any()
-    });
+    let lines = text
+        .split('\n')
+        .map(|line| view! { <span class="line">{colored(line)}"\n"</span> }.into_any());
     view! { <code>{lines.collect_view()}</code> }.into_any()
 }
 

@@ -3,10 +3,11 @@
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::ui::bridge::{Lanes, Problem};
+use crate::ui::bridge::{self, Lanes, Problem, Severity};
 use crate::ui::i18n::tr;
 use crate::ui::icon::icon;
 use crate::ui::state::Page;
+use crate::ui::words;
 
 use super::diff;
 use super::draft;
@@ -18,9 +19,9 @@ const SETTLE_MS: u32 = 180;
 pub fn apply(page: Page) {
     let text = page.draft.text.get_untracked();
     let answers = page.run.apply(&text, Lanes::Both);
-    if answers.iter().all(|(_, answer)| answer.error.is_none()) {
-        page.draft.base.set(page.run.desired_text());
-        page.draft.text.set(page.run.desired_text());
+    if answers.iter().all(|(_, answer)| !answer.error) {
+        page.draft.base.set(text.clone());
+        page.draft.text.set(text);
         page.tell(tr!(yaml.applied));
     } else {
         page.tell_errors(&answers);
@@ -36,7 +37,7 @@ pub fn Yaml() -> impl IntoView {
     Effect::new(move || {
         let text = page.draft.text.get();
         timer.set_value(Some(Timeout::new(SETTLE_MS, move || {
-            problems.set(page.run.check(&text));
+            problems.set(bridge::check(&text));
         })));
     });
     let changed = Memo::new(move |_| page.draft.is_changed());
@@ -71,10 +72,8 @@ pub fn Yaml() -> impl IntoView {
 
 /// What the text would change, in words.
 fn change(page: Page) -> AnyView {
-    let changes = page
-        .draft
-        .base
-        .with(|base| page.draft.text.with(|text| diff::changes(base, text)));
+    let changes =
+        page.draft.base.with(|base| page.draft.text.with(|text| diff::changes(base, text)));
     match changes.as_slice() {
         [] => tr!(yaml.no_change).into_any(),
         [one] if one.gone.len() == 1 && one.come.len() == 1 => view! {
@@ -94,9 +93,7 @@ fn change(page: Page) -> AnyView {
 /// What is wrong, where, and what to do. The list has room for one at any time.
 #[component]
 fn Problems(problems: RwSignal<Vec<Problem>>) -> impl IntoView {
-    let rows = move || {
-        problems.with(|problems| problems.iter().take(5).map(row).collect_view())
-    };
+    let rows = move || problems.with(|problems| problems.iter().take(5).map(row).collect_view());
     view! {
         <ul class="problems" role="status" aria-label=move || tr!(yaml.problems)>{rows}</ul>
     }
@@ -105,12 +102,17 @@ fn Problems(problems: RwSignal<Vec<Problem>>) -> impl IntoView {
 
 fn row(problem: &Problem) -> AnyView {
     let place = tr!(yaml.place, line = problem.line, column = problem.column);
+    let class = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
     view! {
-        <li class:warning=problem.warning>
+        <li class=class>
             <b class="mono">{place}</b>
             " "
             {problem.message.clone()}
-            {problem.help.clone().map(|help| view! { " "<em>{help}</em> })}
+            {problem.hint.as_ref().map(|hint| view! { " "<em>{words::hint(hint)}</em> })}
         </li>
     }
     .into_any()
