@@ -17,5 +17,7 @@ pub mod kubectl;
 pub mod manifest;
 pub mod node;
 pub mod scenario;
+#[cfg(target_arch = "wasm32")]
+pub mod ui;
 pub mod view;
 pub mod world;

@@ -267,7 +267,7 @@ impl<L: Loop> Lockstep<L> {
 }
 
 macro_rules! looped {
-    ($type:ty) => {
+    ($type:ty $(, $monitor:ident)?) => {
         impl Loop for $type {
             fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
                 <$type>::wakes(self, change, cx)
@@ -278,8 +278,15 @@ macro_rules! looped {
             fn answered(&mut self, key: &ObjectKey, ask: &Request, answer: &Response) -> Woken {
                 <$type>::answered(self, key, ask, answer)
             }
+            $(
+                fn $monitor(&mut self, cx: &Context<'_>) -> Vec<ObjectKey> {
+                    <$type>::$monitor(self, cx)
+                }
+            )?
         }
     };
 }
 
 looped!(super::scheduler::Scheduler);
+looped!(super::garbage_collector::GarbageCollector);
+looped!(super::node_lifecycle::NodeLifecycle, monitor);

@@ -7,11 +7,13 @@ pub mod node_lifecycle;
 pub mod replica_set;
 #[cfg(test)]
 mod lockstep;
+pub mod fallback;
 pub mod pass_run;
 pub mod plan;
 pub mod scheduler;
 pub mod taints;
 
 pub use change::{Change, ChangeKind, Context, Woken};
+pub use fallback::Fallback;
 pub use pass_run::{Ended, PassRun, Step};
 pub use plan::{Batch, Deed, EventNote, Fact, Finish, Intent, Plan, Promise};

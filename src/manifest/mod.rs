@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::api::{Object, Value};
 
-pub use guard::{MAX_BYTES, MAX_DEPTH};
+pub use guard::{MAX_BYTES, MAX_DEPTH, Refusal, check as check_bounds};
 pub use lines::{Lines, Place};
 pub use nearest::nearest;
 pub use position::locate;

@@ -152,6 +152,7 @@ pub struct Prober {
     last: Option<Outcome>,
     in_a_row: u32,
     on_hold: bool,
+    is_stopped: bool,
 }
 
 impl Prober {
@@ -165,6 +166,7 @@ impl Prober {
             last: None,
             in_a_row: 0,
             on_hold: false,
+            is_stopped: false,
         }
     }
 
@@ -193,14 +195,18 @@ impl Prober {
         self.on_hold
     }
 
-    /// Ends it: the result goes with it.
+    /// Ends it: the result goes with it, and the next tick is the last.
     pub fn stop(&mut self) {
+        self.is_stopped = true;
         self.container = None;
         self.result = None;
     }
 
     /// One tick; `ask` is called if the question is really asked. Returns whether to go on.
     pub fn tick(&mut self, pod: Option<&ProbedPod>, ask: impl FnOnce() -> Outcome) -> bool {
+        if self.is_stopped {
+            return false;
+        }
         let Some(pod) = pod else {
             return true;
         };

@@ -401,9 +401,9 @@ pub fn read(text: &str) -> Result<File, FormatError> {
     if !looks_like_scenario(text) {
         return Ok(File { objects: text.to_string(), ..File::default() });
     }
-    if let Some(line) = crate::manifest::too_deep(text) {
-        let message = "nested too deep".to_string();
-        return Err(FormatError { line: Some(line), message });
+    if let Err(refusal) = crate::manifest::check_bounds(text) {
+        let line = text.get(..refusal.at).map(|before| before.matches('\n').count() + 1);
+        return Err(FormatError { line, message: refusal.message });
     }
     let file: File = serde_yaml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
         let line = error.location().map(|location| location.line());

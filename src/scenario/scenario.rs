@@ -16,6 +16,8 @@ const NODES: u16 = 3;
 pub struct Scenario {
     /// Its name in a link; empty for one that does not ship.
     pub id: String,
+    /// The text of the file.
+    pub text: String,
     /// The file.
     pub file: File,
     images: Images,
@@ -38,7 +40,15 @@ impl Scenario {
                 .map_err(|error| refuse(format!("images.{image:?}: {error}")))?;
             images.0.insert(image.as_str().into(), behaviour);
         }
-        Ok(Scenario { id: id.to_string(), file, images })
+        Ok(Scenario { id: id.to_string(), text: text.to_string(), file, images })
+    }
+
+    /// Leaves only one of its lanes.
+    pub fn keep_lane(&mut self, lane: LaneId) {
+        self.file.flavours = Some(vec![match lane {
+            LaneId::Edge => format::Lane::Edge,
+            LaneId::Level => format::Lane::Level,
+        }]);
     }
 
     /// Its name.

@@ -39,6 +39,11 @@ pub fn shipped() -> &'static [Shipped] {
 }
 
 impl Shipped {
+    /// The one that the page opens with.
+    pub fn default_one() -> &'static Shipped {
+        Self::find(DEFAULT).unwrap_or(&SHIPPED[0])
+    }
+
     /// The one of this name.
     pub fn find(id: &str) -> Option<&'static Shipped> {
         SHIPPED.iter().find(|shipped| shipped.id == id)

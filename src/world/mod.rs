@@ -14,6 +14,8 @@ mod record;
 mod requests;
 mod step;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod truth;
 mod verdict;
 mod watching;
