@@ -1,7 +1,5 @@
 //! How kubectl writes a span of time (apimachinery `pkg/util/duration/duration.go`).
 
-use std::time::Duration;
-
 use crate::api::Timestamp;
 
 const MINUTE: i64 = 60;
@@ -52,10 +50,6 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-/// The same for a span.
-pub fn of(span: Duration) -> String {
-    human_duration(i64::try_from(span.as_secs()).unwrap_or(i64::MAX))
-}
 
 #[cfg(test)]
 mod tests {
