@@ -10,6 +10,22 @@ use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
 
 use super::ControllerId;
 
+/// Kinds that the garbage collector watches: what owns, and what is owned.
+const COLLECTED: &[Kind] = &[
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::Pod,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Service,
+    Kind::ConfigMap,
+    Kind::Secret,
+    Kind::ServiceAccount,
+    Kind::PersistentVolumeClaim,
+];
+
 /// A controller's own memory.
 #[derive(Clone, Debug)]
 pub enum Mind {
@@ -58,7 +74,7 @@ impl Mind {
             ControllerId::Deployment => &[Kind::Deployment, Kind::ReplicaSet, Kind::Pod],
             ControllerId::ReplicaSet => &[Kind::ReplicaSet, Kind::Pod],
             ControllerId::Scheduler => &[Kind::Node, Kind::Pod],
-            ControllerId::GarbageCollector => GarbageCollector::KINDS,
+            ControllerId::GarbageCollector => COLLECTED,
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
             ControllerId::Kubelet(_) => &[Kind::Pod],
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::api::{Deployment, Kind, Object, ObjectKey, Pod, ReplicaSet, Str};
-use crate::controllers::deployment::matches_template;
+use crate::controllers::deployment::matching::equal_ignoring_hash;
 
 use super::world::World;
 
@@ -80,7 +80,7 @@ impl World {
         for set in sets.filter(|set| set.metadata.is_controlled_by(&deployment.metadata.uid)) {
             let count = counts.get(&set.metadata.uid).copied().unwrap_or_default();
             active += count.active;
-            if deployment.spec.paused || matches_template(set, deployment) {
+            if deployment.spec.paused || equal_ignoring_hash(&set.spec.template, &deployment.spec.template) {
                 ready += count.ready;
             }
         }
