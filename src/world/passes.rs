@@ -136,7 +136,7 @@ impl World {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let epoch = process.epoch;
         process.active.insert(number, ActivePass { record, run, acting: false, silent });
-        self.put(decided, Step::Decided(id, epoch, number));
+        self.put(decided, Step::Decided(id, epoch, number, silent));
     }
 
     /// A pass has thought: it promises, and acts.
@@ -221,11 +221,8 @@ impl World {
         let Some(next) = next.filter(|next| *next < process.announced) else { return };
         process.announced = next;
         let epoch = process.epoch;
-        // An edge-triggered Deployment's timer is its progress deadline: a condition turns, no more.
-        let only_status = process.flavour == Flavour::Edge
-            && id == ControllerId::Deployment
-            && process.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_)));
-        self.put(next, Step::Due(id, epoch, only_status));
+        let second_look = id == ControllerId::Deployment && process.waits_for_timers_only();
+        self.put(next, Step::Due(id, epoch, second_look));
     }
 
     pub(super) fn queue_due(&mut self, id: ControllerId) {
