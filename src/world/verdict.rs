@@ -78,7 +78,8 @@ impl World {
                 self.look_helps(id, epoch).then_some((entry.at, "resync"))
             }
             Step::Due(id, epoch, true) => {
-                self.look_helps(id, epoch).then_some((entry.at, "progress-deadline"))
+                let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                helps.then_some((entry.at, "progress-deadline"))
             }
             _ => None,
         });
