@@ -13,3 +13,4 @@ pub mod apiserver;
 pub mod client;
 pub mod controllers;
 pub mod kernel;
+pub mod view;
