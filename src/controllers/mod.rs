@@ -3,6 +3,7 @@
 pub mod change;
 pub mod pass_run;
 pub mod plan;
+pub mod promises;
 pub mod replica_set;
 
 pub use change::{Change, ChangeKind, Context, Woken};

@@ -15,10 +15,12 @@ use super::status::{Tally, available_at, has_all_labels};
 pub struct Ledger {
     accounts: BTreeMap<Str, Account>,
     orphans: BTreeSet<ObjectKey>,
+    /// Orphans (by uid) that a set (by uid) adopts in place of making a pod.
+    awaited: BTreeMap<Str, Str>,
 }
 
 /// What is remembered of one ReplicaSet.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Account {
     /// The set as it was told last.
     set: Arc<Object>,
@@ -70,6 +72,29 @@ impl Ledger {
     /// Forgets a set.
     pub fn close(&mut self, uid: &str) {
         self.accounts.remove(uid);
+        self.awaited.retain(|_, set| **set != *uid);
+    }
+
+    /// Remembers that a set adopts this orphan in place of making a pod.
+    pub fn await_adoption(&mut self, pod: &Pod, set: &ReplicaSet) {
+        let (pod, set) = (&pod.metadata.uid, &set.metadata.uid);
+        self.awaited.insert(pod.clone(), set.clone());
+    }
+
+    /// The account of the set whose awaited adoption came to nothing, now that the pod is this. An
+    /// adoption that succeeded is awaited no longer.
+    pub fn failed_adoption(&mut self, uid: &Str, pod: Option<&Pod>) -> Option<&mut Account> {
+        let set_uid = self.awaited.get(uid)?.clone();
+        let account = self.accounts.get_mut(&set_uid)?;
+        let selector = &account.set.as_replica_set()?.spec.selector;
+        let fits = |pod: &&Pod| pod.is_active() && selector.matches(&pod.metadata.labels);
+        let owner = pod.filter(fits).map(|pod| pod.metadata.controller());
+        if owner == Some(None) {
+            return None;
+        }
+        self.awaited.remove(uid);
+        let adopted = owner.flatten().is_some_and(|owner| owner.uid == set_uid);
+        (!adopted).then_some(account)
     }
 
     /// Remembers an orphan that nobody wanted: a set yet to come may.
@@ -102,6 +127,11 @@ impl Account {
             pods: BTreeMap::new(),
             waiting: BTreeSet::new(),
         }
+    }
+
+    /// The set as it was told last.
+    pub fn set(&self) -> &Arc<Object> {
+        &self.set
     }
 
     /// `spec.replicas` as it was told last.
@@ -170,6 +200,11 @@ impl Account {
         if was.ready != share.ready {
             self.turn_ready(set, &uid, was.ready.is_some(), pod.filter(|_| share.ready.is_some()), now);
         }
+    }
+
+    /// Whether it was told of the pod with this uid as one of the set's own.
+    pub fn was_told_of(&self, uid: &Str) -> bool {
+        self.pods.contains_key(uid)
     }
 
     fn retell(&mut self, before: &ReplicaSet, set: &ReplicaSet, now: Time) {
@@ -261,5 +296,11 @@ impl Share {
             available: 0,
             terminating: self.terminating.into(),
         }
+    }
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "have {} debt {} wish {} settled {:?} base {:?} told {:?}", self.have, self.debt, self.wish(), self.settled, self.base.replicas, self.told.replicas)
     }
 }

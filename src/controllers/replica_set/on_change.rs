@@ -124,6 +124,7 @@ fn adopt_known_orphans(set: &ReplicaSet, cx: &Context, ledger: &mut Ledger, plan
     let mut batch = Vec::new();
     for (key, pod) in &takes {
         ledger.forget_orphan(key);
+        ledger.await_adoption(pod, set);
         batch.push(adopt_if_there(set, pod));
     }
     let count = batch.len();
@@ -186,6 +187,15 @@ fn pod_changed(
             conclude(plan, account, object, set, cx);
         }
     }
+    if let Some(pod) = is.or(before) {
+        let now = is.and_then(|object| object.as_pod());
+        if let Some(account) = ledger.failed_adoption(&pod.meta().uid, now) {
+            account.have += 1;
+            account.debt += 1;
+            let told = account.set().clone();
+            conclude_by_cache(plan, account, &told, cx);
+        }
+    }
     orphan_changed(before, is, cx, ledger, plan);
 }
 
@@ -218,6 +228,9 @@ impl Step<'_> {
         if !pod.is_active() {
             if self.is_first {
                 answer_end(pod, account);
+            } else {
+                // It was never counted.
+                account.settled.insert(pod.metadata.uid.clone());
             }
         } else if !matches(set, pod) {
             account.settled.insert(pod.metadata.uid.clone());
@@ -371,8 +384,9 @@ fn make(plan: &mut Plan, account: &mut Account, object: &Arc<Object>, set: &Repl
     }
 }
 
-/// Deletes as many pods as it has too many. Pods that are going anyway come first: they need not be
-/// asked, only not be answered. What is left is for pods that were made but are not in the cache yet.
+/// Deletes as many pods as it has too many. Pods that count and are going anyway come first: they
+/// need not be asked, only not be answered. What is left is for pods that were made but are not in
+/// the cache yet.
 fn unmake(
     plan: &mut Plan,
     account: &mut Account,
@@ -384,6 +398,7 @@ fn unmake(
     let candidates = own_pods(set, cx.cache).filter(|p| !account.settled.contains(&p.metadata.uid));
     let (staying, mut going): (Vec<&Pod>, Vec<&Pod>) =
         candidates.partition(|pod| pod.is_active() && matches(set, pod));
+    going.retain(|pod| account.was_told_of(&pod.metadata.uid));
     going.truncate(count);
     let order = DeletionOrder::standard(cx.now, cx.seed);
     let doomed = order.choose(staying, &related_pods(set, cx.cache), count - going.len());

@@ -119,11 +119,14 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
             }
         }
     }
-    for _ in 0..20 {
+    for _ in 0..5 {
         rest(&mut lab);
         collect_garbage(&mut lab);
-        lab.now = lab.now + Duration::from_secs(30);
+        // Longer than an expectation lasts: a set that deletes a pod which loses its owner at the
+        // same moment waits for that, as in Kubernetes, and then for the next thing that wakes it.
+        lab.now = lab.now + Duration::from_secs(301);
         lab.ring_timers();
+        lab.resync();
     }
     rest(&mut lab);
     lab
@@ -131,7 +134,8 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
 
 #[test]
 fn without_faults_both_flavours_end_with_what_is_wanted_and_say_so() {
-    for seed in 0..3_000 {
+    let only: Option<u64> = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
+    for seed in only.map_or(0..60_000, |s| s..s + 1) {
         for flavour in [Flavour::Level, Flavour::Edge] {
             let lab = live(flavour, seed);
             if !lab.store.contains_key(&set_key()) {

@@ -7,15 +7,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{
-    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Str, Timestamp,
-    Value,
+    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Timestamp, Value,
 };
 use crate::apiserver::{ApiError, Part, Reason, Request, Response};
 use crate::client::Cache;
+use crate::client::expectations::UidTrackingExpectations;
 use crate::controllers::replica_set::{Ledger, on_change, on_timer, sync, wakes};
-use crate::controllers::{
-    Change, ChangeKind, Context, Deed, Ended, PassRun, Plan, Promise, Step, Woken,
-};
+use crate::controllers::promises::{self, expectations_key};
+use crate::controllers::{Change, ChangeKind, Context, Deed, Ended, PassRun, Plan, Step, Woken};
 use crate::kernel::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +36,7 @@ pub struct Lab {
     /// What the level flavour has yet to handle.
     pub keys: BTreeSet<ObjectKey>,
     pub timers: BTreeMap<ObjectKey, Time>,
-    expected: BTreeMap<ObjectKey, (i64, BTreeSet<Str>)>,
+    pub expectations: UidTrackingExpectations,
     /// What was told of every pass that did something.
     pub deeds: Vec<Deed>,
     pub events: Vec<String>,
@@ -58,7 +57,7 @@ impl Lab {
             changes: VecDeque::new(),
             keys: BTreeSet::new(),
             timers: BTreeMap::new(),
-            expected: BTreeMap::new(),
+            expectations: UidTrackingExpectations::default(),
             deeds: Vec::new(),
             events: Vec::new(),
             refuse: Vec::new(),
@@ -236,19 +235,7 @@ impl Lab {
     }
 
     fn wake(&mut self, woken: Woken) {
-        for key in woken.forgotten {
-            self.expected.remove(&key);
-        }
-        for key in woken.created {
-            if let Some((creations, _)) = self.expected.get_mut(&key) {
-                *creations -= 1;
-            }
-        }
-        for (key, pod) in woken.deleted {
-            if let Some((_, deletions)) = self.expected.get_mut(&key) {
-                deletions.remove(&pod);
-            }
-        }
+        promises::observe(&woken, &mut self.expectations);
         for (key, wait) in woken.later {
             self.set_timer(key, self.now + wait);
         }
@@ -281,8 +268,7 @@ impl Lab {
             }
             Flavour::Level => {
                 let key = self.keys.pop_first()?;
-                let open = self.expected.get(&key);
-                let kept = open.is_none_or(|(adds, dels)| *adds <= 0 && dels.is_empty());
+                let kept = self.expectations.satisfied(&expectations_key(&key), self.now);
                 let cx = Context {
                     promises_kept: kept,
                     ..self.context()
@@ -295,14 +281,8 @@ impl Lab {
     }
 
     pub fn run(&mut self, key: ObjectKey, plan: Plan) -> Ended {
-        match &plan.promise {
-            Some(Promise::Creations(count)) => {
-                self.expected.insert(key.clone(), (i64::from(*count), BTreeSet::new()));
-            }
-            Some(Promise::Deletions(pods)) => {
-                self.expected.insert(key.clone(), (0, pods.iter().cloned().collect()));
-            }
-            None => {}
+        if let Some(promise) = &plan.promise {
+            promises::expect(promise, &key, &mut self.expectations, self.now);
         }
         if let Some(wait) = plan.requeue_after {
             self.set_timer(key.clone(), self.now + wait);
@@ -325,11 +305,7 @@ impl Lab {
                 Step::Ended(ended) => break ended,
             }
         };
-        let broken = run.take_broken_promises();
-        if let Some((creations, deletions)) = self.expected.get_mut(&key) {
-            *creations -= i64::from(broken.creations);
-            deletions.retain(|pod| !broken.deletions.contains(pod));
-        }
+        promises::give_up(&run.take_broken_promises(), &key, &mut self.expectations);
         let told = run.take_events().into_iter();
         self.events.extend(told.map(|note| format!("{} {}", note.reason, note.message)));
         if ended.error.is_some() && self.flavour == Flavour::Level {
@@ -355,6 +331,19 @@ impl Lab {
                     self.run(key, plan);
                 }
             }
+        }
+    }
+
+    /// The cache is told once more.
+    pub fn resync(&mut self) {
+        let known: Vec<_> = [Kind::ReplicaSet, Kind::Pod]
+            .iter()
+            .flat_map(|kind| self.cache.all(*kind).cloned())
+            .collect();
+        for object in known {
+            let before = Some(object.clone());
+            let kind = ChangeKind::Updated;
+            self.tell(Change { kind, before, object });
         }
     }
 
