@@ -20,7 +20,7 @@ pub struct Ledger {
 }
 
 /// What is remembered of one ReplicaSet.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Account {
     /// The set as it was told last.
     set: Arc<Object>,
@@ -198,7 +198,13 @@ impl Account {
         let share = Share::of(set, pod);
         self.told = self.told.plus(share.tally()).plus(was.tally().negated());
         if was.ready != share.ready {
-            self.turn_ready(set, &uid, was.ready.is_some(), pod.filter(|_| share.ready.is_some()), now);
+            self.turn_ready(
+                set,
+                &uid,
+                was.ready.is_some(),
+                pod.filter(|_| share.ready.is_some()),
+                now,
+            );
         }
     }
 
@@ -212,7 +218,13 @@ impl Account {
             let pod = object.as_pod();
             let (was, share) = (Share::of(before, pod), Share::of(set, pod));
             self.told = self.told.plus(share.tally()).plus(was.tally().negated());
-            self.turn_ready(set, &uid, was.ready.is_some(), pod.filter(|_| share.ready.is_some()), now);
+            self.turn_ready(
+                set,
+                &uid,
+                was.ready.is_some(),
+                pod.filter(|_| share.ready.is_some()),
+                now,
+            );
         }
     }
 
@@ -296,11 +308,5 @@ impl Share {
             available: 0,
             terminating: self.terminating.into(),
         }
-    }
-}
-
-impl std::fmt::Debug for Account {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "have {} debt {} wish {} settled {:?} base {:?} told {:?}", self.have, self.debt, self.wish(), self.settled, self.base.replicas, self.told.replicas)
     }
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{
-    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Timestamp, Value,
+    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Timestamp,
+    Value,
 };
 use crate::apiserver::{ApiError, Part, Reason, Request, Response};
 use crate::client::Cache;
 use crate::client::expectations::UidTrackingExpectations;
-use crate::controllers::replica_set::{Ledger, on_change, on_timer, sync, wakes};
 use crate::controllers::promises::{self, expectations_key};
+use crate::controllers::replica_set::{Ledger, on_change, on_timer, sync, wakes};
 use crate::controllers::{Change, ChangeKind, Context, Deed, Ended, PassRun, Plan, Step, Woken};
 use crate::kernel::Time;
 
@@ -222,7 +223,11 @@ impl Lab {
             (false, None) => ChangeKind::Added,
             (false, Some(_)) => ChangeKind::Updated,
         };
-        Some(Change { kind, before, object })
+        Some(Change {
+            kind,
+            before,
+            object,
+        })
     }
 
     pub fn tell(&mut self, change: Change) {
@@ -268,7 +273,9 @@ impl Lab {
             }
             Flavour::Level => {
                 let key = self.keys.pop_first()?;
-                let kept = self.expectations.satisfied(&expectations_key(&key), self.now);
+                let kept = self
+                    .expectations
+                    .satisfied(&expectations_key(&key), self.now);
                 let cx = Context {
                     promises_kept: kept,
                     ..self.context()
@@ -287,7 +294,11 @@ impl Lab {
         if let Some(wait) = plan.requeue_after {
             self.set_timer(key.clone(), self.now + wait);
         }
-        let deeds: Vec<Vec<Deed>> = plan.batches.iter().map(|b| b.iter().map(|i| i.deed).collect()).collect();
+        let deeds: Vec<Vec<Deed>> = plan
+            .batches
+            .iter()
+            .map(|b| b.iter().map(|i| i.deed).collect())
+            .collect();
         let mut deeds = deeds.into_iter();
         let mut run = PassRun::new(plan);
         let ended = loop {
@@ -307,7 +318,8 @@ impl Lab {
         };
         promises::give_up(&run.take_broken_promises(), &key, &mut self.expectations);
         let told = run.take_events().into_iter();
-        self.events.extend(told.map(|note| format!("{} {}", note.reason, note.message)));
+        self.events
+            .extend(told.map(|note| format!("{} {}", note.reason, note.message)));
         if ended.error.is_some() && self.flavour == Flavour::Level {
             self.keys.insert(key);
         }
@@ -343,16 +355,19 @@ impl Lab {
         for object in known {
             let before = Some(object.clone());
             let kind = ChangeKind::Updated;
-            self.tell(Change { kind, before, object });
+            self.tell(Change {
+                kind,
+                before,
+                object,
+            });
         }
     }
 
     /// Everything under way arrives, everything queued is done; the kubelet does nothing meanwhile.
     pub fn settle(&mut self) {
         for _ in 0..100_000 {
-            let moved = self.deliver(Kind::ReplicaSet)
-                || self.deliver(Kind::Pod)
-                || self.pass().is_some();
+            let moved =
+                self.deliver(Kind::ReplicaSet) || self.deliver(Kind::Pod) || self.pass().is_some();
             self.ring_timers();
             if !moved && self.keys.is_empty() && self.timers.values().all(|at| *at > self.now) {
                 return;
@@ -376,7 +391,10 @@ impl Lab {
         let Some(pod) = self.store.get(key).and_then(|object| object.as_pod()) else {
             return false;
         };
-        let (going, works) = (pod.metadata.is_terminating(), pod.is_ready() || pod.is_finished());
+        let (going, works) = (
+            pod.metadata.is_terminating(),
+            pod.is_ready() || pod.is_finished(),
+        );
         if going {
             self.remove(key);
         } else if !works {
@@ -389,12 +407,18 @@ impl Lab {
     // Looking on.
 
     pub fn pods(&self, wanted: impl Fn(&Pod) -> bool) -> Vec<ObjectKey> {
-        let pods = self.store.iter().filter(|(_, object)| object.as_pod().is_some_and(&wanted));
+        let pods = self
+            .store
+            .iter()
+            .filter(|(_, object)| object.as_pod().is_some_and(&wanted));
         pods.map(|(key, _)| key.clone()).collect()
     }
 
     pub fn set(&self) -> &ReplicaSet {
-        self.store.get(&set_key()).and_then(|set| set.as_replica_set()).expect("there is a set")
+        self.store
+            .get(&set_key())
+            .and_then(|set| set.as_replica_set())
+            .expect("there is a set")
     }
 
     /// The active pods that the set owns.
@@ -456,7 +480,10 @@ pub fn orphan(app: &str) -> Object {
 }
 
 pub fn forbidden() -> ApiError {
-    ApiError::new(Reason::Forbidden, "pods \"web-x\" is forbidden: exceeded quota: q")
+    ApiError::new(
+        Reason::Forbidden,
+        "pods \"web-x\" is forbidden: exceeded quota: q",
+    )
 }
 
 /// A lab in which a set of three has come to rest.
