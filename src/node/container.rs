@@ -47,8 +47,15 @@ pub(super) enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Idle,
-    Pulling { since: Time },
-    PullEnded { since: Time, error: Option<String> },
+    Pulling {
+        image: Str,
+        since: Time,
+    },
+    PullEnded {
+        image: Str,
+        since: Time,
+        error: Option<String>,
+    },
     Starting,
 }
 

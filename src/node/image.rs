@@ -25,6 +25,9 @@ pub struct Images(pub BTreeMap<Str, ImageBehaviour>);
 impl Images {
     /// How this image's containers behave. `web` and `web:latest` are the same image.
     pub fn behaviour(&self, image: &str) -> ImageBehaviour {
+        if self.0.is_empty() {
+            return ImageBehaviour::default();
+        }
         let found = self.0.get(image).or_else(|| {
             let other = match image.strip_suffix(":latest") {
                 Some(untagged) => untagged.to_string(),

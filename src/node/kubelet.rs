@@ -33,12 +33,12 @@ use super::timer::{Fired, Timer, Wait};
 /// The kubelet of one node.
 #[derive(Clone, Debug)]
 pub struct Kubelet {
-    host: Host,
+    pub(super) host: Host,
     /// By uid: of two pods with one name, the old one may still be stopping.
-    pods: BTreeMap<Str, PodRecord>,
+    pub(super) pods: BTreeMap<Str, PodRecord>,
     /// The uid of the pod that the API has under a name.
-    names: BTreeMap<ObjectKey, Str>,
-    is_powered: bool,
+    pub(super) names: BTreeMap<ObjectKey, Str>,
+    pub(super) is_powered: bool,
 }
 
 /// What a pass decided, and what it will wait for, after these times.
@@ -227,7 +227,6 @@ impl Kubelet {
         let Some(record) = self.pods.get_mut(&timer.pod) else {
             return;
         };
-        let seen = record.seen.clone();
         let Some(container) = record.container_mut(slot) else {
             return;
         };
@@ -236,13 +235,16 @@ impl Kubelet {
         }
         container.token = 0;
         match std::mem::replace(&mut container.busy, Busy::Idle) {
-            Busy::Pulling { since } => {
-                let image = image_of(&seen, slot);
+            Busy::Pulling { image, since } => {
                 let error = container.behaviour.pull.error(&image);
                 if error.is_none() {
                     self.host.image_arrived(&image);
                 }
-                container.busy = Busy::PullEnded { since, error };
+                container.busy = Busy::PullEnded {
+                    image,
+                    since,
+                    error,
+                };
             }
             Busy::Starting => {
                 let ends = record.start(&mut self.host, slot, now);
@@ -300,87 +302,6 @@ impl Kubelet {
         }
     }
 
-    /// The pods that the node has although the API may not: to be looked at after `restart` or
-    /// `power_on`, once the cache is filled again, so that what was deleted meanwhile is noticed.
-    pub fn known_pods(&self) -> Vec<ObjectKey> {
-        self.names.keys().cloned().collect()
-    }
-
-    /// The process begins anew: its memory is gone, containers go on.
-    pub fn restart(&mut self) {
-        self.host.forget_process();
-        for record in self.pods.values_mut() {
-            forget_process(record);
-        }
-    }
-
-    /// The node goes off: everything that runs on it is dead.
-    pub fn power_off(&mut self) {
-        self.is_powered = false;
-        self.host.lose_power();
-        for record in self.pods.values_mut() {
-            forget_process(record);
-            for container in record.containers_mut() {
-                container.give_up();
-                container.token = 0;
-            }
-        }
-        self.pods.retain(|_, record| !record.is_gone);
-    }
-
-    /// The node comes back: disk and names are as they were, and nothing runs.
-    pub fn power_on(&mut self, now: Time) {
-        if self.is_powered {
-            return;
-        }
-        self.is_powered = true;
-        for record in self.pods.values_mut() {
-            if let Some(sandbox) = &mut record.sandbox {
-                sandbox.is_ready = false;
-            }
-            for container in record.containers_mut() {
-                // What containerd says of a container that it finds dead when it starts.
-                container.end(255, "Unknown", now);
-            }
-        }
-    }
-
-    /// A container of the pod dies (the first that runs, if none is named): its program crashes, or
-    /// takes more memory than it may. Returns what to look at; nothing if none runs.
-    pub fn crash_container(
-        &mut self,
-        pod: &ObjectKey,
-        container: Option<&str>,
-        now: Time,
-        oom: bool,
-    ) -> Vec<ObjectKey> {
-        let Some(record) = self.record_mut(pod) else {
-            return Vec::new();
-        };
-        let wanted = |name: &str| container.is_none_or(|wanted| wanted == name);
-        let mains = record.main.iter_mut();
-        let mut all = mains.chain(record.init.iter_mut());
-        let Some(hit) = all.find(|c| c.is_running() && wanted(&c.name)) else {
-            return Vec::new();
-        };
-        if oom {
-            hit.end(137, "OOMKilled", now);
-        } else {
-            let own = hit.behaviour.exit_code;
-            hit.end(if own == 0 { 1 } else { own }, "Error", now);
-        }
-        vec![pod.clone()]
-    }
-
-    /// Makes a pod ready or unready whatever its probes say; None: as they say. Returns what to look at.
-    pub fn set_ready_override(&mut self, pod: &ObjectKey, ready: Option<bool>) -> Vec<ObjectKey> {
-        let Some(record) = self.record_mut(pod) else {
-            return Vec::new();
-        };
-        record.ready_override = ready;
-        vec![pod.clone()]
-    }
-
     /// What a container has said; the first of the pod, if none is named. The error is kubectl's.
     pub fn logs(
         &self,
@@ -399,22 +320,9 @@ impl Kubelet {
         all.filter(|(_, container)| container.is_running()).count()
     }
 
-    fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {
+    pub(super) fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {
         let uid = self.names.get(key)?;
         self.pods.get_mut(uid)
-    }
-}
-
-fn forget_process(record: &mut PodRecord) {
-    record.look = None;
-    record.write = Write::Settled;
-    record.told = None;
-    record.stop_by = None;
-    record.is_delete_sent = false;
-    record.unhealthy.clear();
-    for container in record.containers_mut() {
-        container.waiting = None;
-        container.probers.stop();
     }
 }
 

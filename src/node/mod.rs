@@ -6,10 +6,12 @@
 
 pub mod backoff;
 mod container;
+mod faults;
 pub mod go_duration;
 mod host;
 pub mod image;
 pub mod image_manager;
+pub mod image_name;
 mod kubelet;
 mod logs;
 pub mod pod_actions;
@@ -21,6 +23,7 @@ pub mod probe;
 mod probing;
 pub mod registration;
 pub mod restart_policy;
+mod starting;
 mod status;
 mod stopping;
 mod timer;

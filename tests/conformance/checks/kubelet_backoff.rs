@@ -6,9 +6,8 @@ use loopscope::kernel::{Rng, Time};
 use loopscope::node::backoff::{
     Backoff, BackoffParameters, BackoffSettings, Expiry, RestartHeldBack, may_restart,
 };
-use loopscope::node::image_manager::{
-    Ensured, ImageManager, PullKey, PullPolicy, with_default_tag,
-};
+use loopscope::node::image_manager::{Ensured, ImageManager, PullKey, PullPolicy};
+use loopscope::node::image_name::with_default_tag;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
