@@ -1,4 +1,7 @@
-//! What can befall a node: its process ends, it loses its power, a container dies or is made unready.
+//! What can befall a node: its process ends, it loses its power, a container dies or is made
+//! unready.
+
+use std::sync::Arc;
 
 use crate::api::ObjectKey;
 use crate::kernel::Time;
@@ -13,10 +16,11 @@ impl Kubelet {
         self.names.keys().cloned().collect()
     }
 
-    /// The process begins anew: its memory is gone, containers go on.
+    /// The process begins anew: its memory is gone, containers go on. To be called whenever it was
+    /// down, since timers that are `is_of_process` were lost meanwhile.
     pub fn restart(&mut self) {
         self.host.forget_process();
-        for record in self.pods.values_mut() {
+        for record in self.pods.values_mut().map(Arc::make_mut) {
             forget_process(record);
         }
     }
@@ -25,7 +29,7 @@ impl Kubelet {
     pub fn power_off(&mut self) {
         self.is_powered = false;
         self.host.lose_power();
-        for record in self.pods.values_mut() {
+        for record in self.pods.values_mut().map(Arc::make_mut) {
             forget_process(record);
             for container in record.containers_mut() {
                 container.give_up();
@@ -41,7 +45,7 @@ impl Kubelet {
             return;
         }
         self.is_powered = true;
-        for record in self.pods.values_mut() {
+        for record in self.pods.values_mut().map(Arc::make_mut) {
             if let Some(sandbox) = &mut record.sandbox {
                 sandbox.is_ready = false;
             }
@@ -61,7 +65,8 @@ impl Kubelet {
         now: Time,
         oom: bool,
     ) -> Vec<ObjectKey> {
-        let Some(record) = self.record_mut(pod) else {
+        let is_powered = self.is_powered;
+        let Some(record) = self.record_mut(pod).filter(|_| is_powered) else {
             return Vec::new();
         };
         let wanted = |name: &str| container.is_none_or(|wanted| wanted == name);
@@ -79,7 +84,8 @@ impl Kubelet {
         vec![pod.clone()]
     }
 
-    /// Makes a pod ready or unready whatever its probes say; None: as they say. Returns what to look at.
+    /// Makes a pod ready or unready whatever its probes say; None: as they say. Returns what to
+    /// look at.
     pub fn set_ready_override(&mut self, pod: &ObjectKey, ready: Option<bool>) -> Vec<ObjectKey> {
         let Some(record) = self.record_mut(pod) else {
             return Vec::new();

@@ -1,10 +1,11 @@
-//! Makes sure that an image is there before a container of it is made: pull policy, back-off of pulls
-//! that failed, and what is said of all that.
+//! Makes sure that an image is there before a container of it is made: pull policy, back-off of
+//! pulls that failed, and what is said of all that.
 //!
-//! Follows `pkg/kubelet/images/image_manager.go` and `puller.go`. A pull takes time here, so it comes
-//! in two halves: `ensure` says that one is due, `pull_ended` takes how it ended. Left out: pull
-//! secrets (an image that is there may be used by every pod), pulling one image at a time
-//! (`serializeImagePulls`; here pulls go on side by side), and, unless a limit is set, `registryPullQPS`.
+//! Follows `pkg/kubelet/images/image_manager.go` and `puller.go`. A pull takes time here, so it
+//! comes in two halves: `ensure` says that one is due, `pull_ended` takes how it ended. Left out:
+//! pull secrets (an image that is there may be used by every pod), pulling one image at a time
+//! (`serializeImagePulls`; here pulls go on side by side), and, unless a limit is set,
+//! `registryPullQPS`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,14 +1,15 @@
 //! The kubelet of one node, and the node itself as far as it runs containers.
 //!
 //! Follows `pkg/kubelet/kubelet.go` and `pod_workers.go`. Two things live in it that die apart: the
-//! process (back-offs, probe results, what it believes to have written), which `restart` forgets, and
-//! the machine (containers, sandboxes, images), which goes on without the process and stops with
-//! `power_off`.
+//! process (back-offs, probe results, what it believes to have written), which `restart` forgets,
+//! and the machine (containers, sandboxes, images), which goes on without the process and stops
+//! with `power_off`.
 //!
-//! The caller's part: watch the pods whose `spec.nodeName` is this node's; put the keys that `wakes`,
-//! `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a key at a time;
-//! send what the plan says and hand every answer to `answered`; give every timer back when it is due,
-//! also while the process is down (but not those that are `is_of_process`).
+//! The caller's part: watch the pods whose `spec.nodeName` is this node's; put the keys that
+//! `wakes`, `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a key
+//! at a time and none before the cache holds its first list (a pod that is not in it counts as
+//! deleted); send what the plan says and hand every answer to `answered`; give every timer back when
+//! it is due, also while the process is down (but not those that are `is_of_process`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,8 +35,9 @@ use super::timer::{Fired, Timer, Wait};
 #[derive(Clone, Debug)]
 pub struct Kubelet {
     pub(super) host: Host,
-    /// By uid: of two pods with one name, the old one may still be stopping.
-    pub(super) pods: BTreeMap<Str, PodRecord>,
+    /// By uid: of two pods with one name, the old one may still be stopping. Shared with copies of
+    /// the kubelet until one of them changes it, so that a copy is cheap.
+    pub(super) pods: BTreeMap<Str, Arc<PodRecord>>,
     /// The uid of the pod that the API has under a name.
     pub(super) names: BTreeMap<ObjectKey, Str>,
     pub(super) is_powered: bool,
@@ -147,12 +149,13 @@ impl Kubelet {
         let record = self
             .pods
             .entry(uid.clone())
-            .or_insert_with(|| PodRecord::new(object, pod));
+            .or_insert_with(|| Arc::new(PodRecord::new(object, pod)));
+        let record = Arc::make_mut(record);
         Pass::new(&mut self.host, record, object, pod, images, now).run()
     }
 
     fn let_go(&mut self, uid: &Str, images: &Images, now: Time) -> PodPass {
-        let Some(record) = self.pods.get_mut(uid) else {
+        let Some(record) = self.pods.get_mut(uid).map(Arc::make_mut) else {
             return Default::default();
         };
         let object = record.seen.clone();
@@ -184,8 +187,8 @@ impl Kubelet {
         self.pods.remove(uid);
     }
 
-    /// Takes the answer to a request of a plan. Without it a write that failed would be taken for one
-    /// that is on its way.
+    /// Takes the answer to a request of a plan. Without it a write that failed would be taken for
+    /// one that is on its way.
     pub fn answered(&mut self, key: &ObjectKey, response: &Response) {
         let Some(record) = self.record_mut(key) else {
             return;
@@ -212,7 +215,7 @@ impl Kubelet {
             Wait::Container(slot) => self.container_is_due(timer, slot, now, &mut fired),
             Wait::Probe(slot, kind) => self.probe_is_due(timer, slot, kind, now, &mut fired),
             Wait::Look => {
-                if let Some(record) = self.pods.get_mut(&timer.pod)
+                if let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut)
                     && record.look.is_some_and(|(_, token)| token == timer.token)
                 {
                     record.look = None;
@@ -224,7 +227,7 @@ impl Kubelet {
     }
 
     fn container_is_due(&mut self, timer: &Timer, slot: Slot, now: Time, fired: &mut Fired) {
-        let Some(record) = self.pods.get_mut(&timer.pod) else {
+        let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut) else {
             return;
         };
         let Some(container) = record.container_mut(slot) else {
@@ -267,7 +270,7 @@ impl Kubelet {
         now: Time,
         fired: &mut Fired,
     ) {
-        let Some(record) = self.pods.get_mut(&timer.pod) else {
+        let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut) else {
             return;
         };
         let seen = record.seen.clone();
@@ -311,18 +314,21 @@ impl Kubelet {
     ) -> Result<Vec<String>, String> {
         let uid = self.names.get(pod);
         let record = uid.and_then(|uid| self.pods.get(uid));
-        logs::of(record, pod, container, previous)
+        logs::of(record.map(Arc::as_ref), pod, container, previous)
     }
 
     /// How many containers run on the node, those of pods that are gone included.
     pub fn running_containers(&self) -> usize {
-        let all = self.pods.values().flat_map(PodRecord::containers);
+        if !self.is_powered {
+            return 0;
+        }
+        let all = self.pods.values().flat_map(|record| record.containers());
         all.filter(|(_, container)| container.is_running()).count()
     }
 
     pub(super) fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {
         let uid = self.names.get(key)?;
-        self.pods.get_mut(uid)
+        self.pods.get_mut(uid).map(Arc::make_mut)
     }
 }
 

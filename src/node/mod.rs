@@ -1,8 +1,8 @@
 //! The kubelet of a node and what it needs: pods, containers, probes, image pulls, back-off.
 //!
 //! Pure and on a virtual clock. `Kubelet::sync` decides one pass over one pod; what takes time is a
-//! `Timer` that the caller gives back when it is due. Level-triggered in both lanes: an event names a
-//! pod, and the pass looks at all of it.
+//! `Timer` that the caller gives back when it is due. Level-triggered in both lanes: an event names
+//! a pod, and the pass looks at all of it.
 
 pub mod backoff;
 mod container;

@@ -1,10 +1,10 @@
-//! One pass over one pod: compares what the API wants with what the runtime has, acts, and says what
-//! it found.
+//! One pass over one pod: compares what the API wants with what the runtime has, acts, and says
+//! what it found.
 //!
 //! Follows `SyncPod`, `SyncTerminatingPod` and `SyncTerminatedPod` (`pkg/kubelet/kubelet.go`) and
 //! `SyncPod` of the runtime manager. The kubelet waits within a sync until an image is there or a
-//! container has stopped; here the pass ends and a timer leads to the next one. Left out: admission,
-//! volumes, `activeDeadlineSeconds`, eviction for lack of resources.
+//! container has stopped; here the pass ends and a timer leads to the next one. Left out:
+//! admission, volumes, `activeDeadlineSeconds`, eviction for lack of resources.
 
 use std::sync::Arc;
 use std::time::Duration;

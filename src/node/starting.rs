@@ -2,8 +2,8 @@
 //!
 //! Follows `startContainer` (`pkg/kubelet/kuberuntime/kuberuntime_container.go`) and `doBackOff`
 //! (`kuberuntime_manager.go`). Each step that takes time ends the pass. The second look that shows
-//! CrashLoopBackOff after Error, and ImagePullBackOff after ErrImagePull, comes a second later; in a
-//! cluster something between one and some fifteen seconds.
+//! CrashLoopBackOff after Error, and ImagePullBackOff after ErrImagePull, comes a second later; in
+//! a cluster something between one and some fifteen seconds.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use super::image_manager::{self, Ensured, ImageError, PullPolicy};
 use super::pod_actions::Slot;
 use super::pod_worker::Pass;
 
-/// After how long a container is looked at again that ended or got no image: the period in which the
-/// kubelet asks the runtime what happened (PLEG).
+/// After how long a container is looked at again that ended or got no image: the period in which
+/// the kubelet asks the runtime what happened (PLEG).
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 /// The same for what nothing is known to change (`backOffPeriod` of the pod workers).
 const LATER_LOOK: Duration = Duration::from_secs(10);

@@ -1,9 +1,9 @@
 //! The status of a pod, made of what the runtime has.
 //!
-//! Follows `generateAPIPodStatus` and `convertToAPIContainerStatuses` (`pkg/kubelet/kubelet_pods.go`),
-//! `UpdatePodStatus` (`pkg/kubelet/prober/prober_manager.go`) and `TerminatePod`
-//! (`pkg/kubelet/status/status_manager.go`). One difference: there a reason such as CrashLoopBackOff
-//! is found by one sync and reported by the next; here the same pass reports it.
+//! Follows `generateAPIPodStatus` and `convertToAPIContainerStatuses`
+//! (`pkg/kubelet/kubelet_pods.go`), `UpdatePodStatus` (`pkg/kubelet/prober/prober_manager.go`) and
+//! `TerminatePod` (`pkg/kubelet/status/status_manager.go`). One difference: there a reason such as
+//! CrashLoopBackOff is found by one sync and reported by the next; here the same pass reports it.
 
 use crate::api::{
     Condition, ContainerState, ContainerStateRunning, ContainerStateTerminated,
