@@ -1,4 +1,5 @@
-//! How a node is made known and says that it lives: the Node object, its Ready condition, its lease.
+//! How a node is made known and says that it lives: the Node object, its Ready condition, its
+//! lease.
 //!
 //! Follows `pkg/kubelet/kubelet_node_status.go`, `pkg/kubelet/nodestatus/setters.go` and
 //! `component-helpers/apimachinery/lease`. Left out: addresses and system information beyond what
@@ -149,8 +150,8 @@ pub fn register(node_name: &Str, ip: &str, now: Time) -> Plan {
     plan
 }
 
-/// Renews the lease. `lease` is the lease as it was last seen or answered, if ever; without it (or if
-/// it was deleted) one is made. Only the holder writes it, so no version is asked for.
+/// Renews the lease. `lease` is the lease as it was last seen or answered, if ever; without it (or
+/// if it was deleted) one is made. Only the holder writes it, so no version is asked for.
 pub fn renew(node_name: &Str, lease: Option<&Lease>, now: Time) -> Plan {
     let mut plan = Plan::default();
     let mut next = lease_object(node_name, now);
