@@ -43,10 +43,9 @@ pub fn score(
             *total += score * weight;
         }
     };
-    let requests = &incoming.usage.request;
-    if requests.cpu_milli != 0 || requests.memory != 0 {
-        let balanced = infos().map(|info| balanced_allocation(&requested(&incoming.usage, info)));
-        add(balanced.collect(), 1);
+    let shares: Vec<_> = infos().map(|info| requested(&incoming.usage, info)).collect();
+    if !shares.iter().all(|shares| is_best_effort(shares)) {
+        add(shares.iter().map(|shares| balanced_allocation(shares)).collect(), 1);
     }
     let bad: Vec<i64> = infos()
         .map(|info| info.node().map_or(0, |n| untolerated(incoming.pod, n)))
@@ -111,6 +110,11 @@ fn percent(left: i64, share: &Share) -> i64 {
         Some(product) => product / share.allocatable,
         None => left / (share.allocatable / MOST).max(1),
     }
+}
+
+/// Whether the pod asks for none of these resources. BalancedAllocation has no say about such a pod.
+pub fn is_best_effort(shares: &[Share]) -> bool {
+    shares.iter().all(|share| share.wanted == 0)
 }
 
 /// What the pod does to the balance between the resources (since v1.36): 75 if nothing, 100 if it
