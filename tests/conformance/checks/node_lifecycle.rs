@@ -4,11 +4,11 @@ use loopscope::api::{ConditionStatus, Kind, Object, ObjectKey, TaintEffect};
 use loopscope::apiserver::defaults::TOLERATION_SECONDS;
 use loopscope::client::Cache;
 use loopscope::controllers::Context;
+use loopscope::controllers::node_lifecycle::PERIOD;
 use loopscope::controllers::node_lifecycle::eviction::Evictions;
 use loopscope::controllers::node_lifecycle::health::{GRACE_PERIOD, STARTUP_GRACE_PERIOD};
 use loopscope::controllers::node_lifecycle::node_taints::{effects, taint_for_condition};
 use loopscope::controllers::node_lifecycle::zones::{self, ZoneState, eviction_rate, zone_state};
-use loopscope::controllers::node_lifecycle::PERIOD;
 use loopscope::kernel::Time;
 use loopscope::node::registration::LEASE_SECONDS;
 use serde::Deserialize;
@@ -82,9 +82,7 @@ fn default(setting: &str) -> Value {
         "node-startup-grace-period seconds" => seconds(STARTUP_GRACE_PERIOD),
         "node-monitor-period seconds" => seconds(PERIOD),
         "node-eviction-rate nodes per second" => a_second(zones::EVICTION_RATE),
-        "secondary-node-eviction-rate nodes per second" => {
-            a_second(zones::SECONDARY_EVICTION_RATE)
-        }
+        "secondary-node-eviction-rate nodes per second" => a_second(zones::SECONDARY_EVICTION_RATE),
         "large-cluster-size-threshold nodes" => json!(zones::LARGE_CLUSTER_SIZE),
         "unhealthy-zone-threshold" => json!(zones::UNHEALTHY_ZONE_PERCENT as f64 / 100.0),
         "kubelet nodeLeaseDurationSeconds" => json!(LEASE_SECONDS),
