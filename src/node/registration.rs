@@ -23,7 +23,7 @@ pub const STATUS_PERIOD: Duration = Duration::from_secs(10);
 /// After how long it is written although nothing changed (`nodeStatusReportFrequency`).
 pub const STATUS_REPORT_PERIOD: Duration = Duration::from_secs(300);
 /// For how long a lease holds (`nodeLeaseDurationSeconds`).
-const LEASE_SECONDS: i32 = 40;
+pub const LEASE_SECONDS: i32 = 40;
 const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 /// The Node that a kubelet registers: 4 cpu, 8Gi, 110 pods.
