@@ -71,8 +71,10 @@ mod checks {
     pub mod kubelet_backoff;
     pub mod label_selector;
     pub mod names;
+    pub mod pod_conditions;
     pub mod pod_deletion_order;
     pub mod pod_phase;
+    pub mod probes;
     pub mod quantity;
     pub mod replicaset_manage_replicas;
     pub mod replicaset_status;
@@ -124,6 +126,8 @@ const FILES: &[(&str, Check)] = &[
     ("kubelet_backoff", checks::kubelet_backoff::check),
     ("restart_policy", checks::restart_policy::check),
     ("pod_phase", checks::pod_phase::check),
+    ("pod_conditions", checks::pod_conditions::check),
+    ("probes", checks::probes::check),
     ("quantity", checks::quantity::check),
     ("label_selector", checks::label_selector::check),
     ("names", checks::names::check),

@@ -8,6 +8,8 @@ use crate::api::{EventType, Object, ObjectKey, Str};
 use crate::apiserver::{ApiError, Request};
 use crate::kernel::Time;
 
+use super::Fallback;
+
 /// What one pass decided.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -18,6 +20,9 @@ pub struct Plan {
     /// Requests, batch after batch; all of a batch are under way together. The first batch in which
     /// one fails is the last.
     pub batches: Vec<Batch>,
+    /// So many of the first batches prepare the pass (adoption and release): if one of them fails,
+    /// nothing that was seen can be relied on, and no status is written.
+    pub preparations: usize,
     /// The status to write in the end, whether or not a batch failed.
     pub finish: Option<Finish>,
     /// Events to tell at once, whatever becomes of the requests.
@@ -58,6 +63,8 @@ pub struct Intent {
     pub must_be_alive: Option<Str>,
     /// Failures that count as success, such as NotFound for a delete.
     pub tolerates: fn(&ApiError) -> bool,
+    /// What else follows if it fails: the first that applies, in place of the plan's `finish`.
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl Intent {
@@ -70,6 +77,7 @@ impl Intent {
             on_failure: None,
             must_be_alive: None,
             tolerates: |_| false,
+            fallbacks: Vec::new(),
         }
     }
 }

@@ -1,0 +1,202 @@
+//! What differs from kind to kind when an object is stored: which parts a write reaches, when the
+//! generation grows, what a new object starts with.
+//! Kubernetes: `pkg/registry/*/strategy.go`.
+
+use serde_json::json;
+
+use crate::api::{
+    Condition, ConditionStatus, Kind, Object, Pod, PodPhase, PodStatus, ReplicaSetStatus, Timestamp,
+};
+
+use super::defaults::default_object;
+use super::{ApiError, Part, validation};
+
+/// Whether a kind counts its generations.
+pub fn has_generation(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Node | Kind::Event | Kind::Lease | Kind::Namespace
+    )
+}
+
+/// A new object carries no status and no server-made metadata, whatever the client sent.
+pub fn prepare_for_create(object: &mut Object) {
+    let kind = object.kind();
+    let meta = object.meta_mut();
+    meta.uid = "".into();
+    meta.resource_version = 0;
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    if kind.info().namespaced && meta.namespace.is_empty() {
+        meta.namespace = "default".into();
+    } else if !kind.info().namespaced {
+        meta.namespace = "".into();
+    }
+    default_object(object);
+    match object {
+        Object::Pod(pod) => {
+            let phase = Some(PodPhase::Pending);
+            pod.status = PodStatus {
+                phase,
+                ..PodStatus::default()
+            };
+            pod.status
+                .rest
+                .insert("qosClass".into(), json!(qos_class(pod)));
+        }
+        Object::ReplicaSet(set) => set.status = ReplicaSetStatus::default(),
+        Object::Deployment(deployment) => deployment.status = Default::default(),
+        Object::Generic(generic) if kind != Kind::Namespace => {
+            generic.rest.remove("status");
+        }
+        _ => {}
+    }
+}
+
+/// `v1.PodQOSClass`: Guaranteed if every container limits what it requests, BestEffort if none
+/// says anything.
+fn qos_class(pod: &Pod) -> &'static str {
+    let containers = || pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    let silent =
+        containers().all(|c| c.resources.requests.is_empty() && c.resources.limits.is_empty());
+    let guaranteed = containers().all(|c| {
+        ["cpu", "memory"].iter().all(|resource| {
+            let limit = c.resources.limits.get(*resource);
+            limit.is_some()
+                && c.resources
+                    .requests
+                    .get(*resource)
+                    .is_none_or(|r| Some(r) == limit)
+        })
+    });
+    match (silent, guaranteed) {
+        (true, _) => "BestEffort",
+        (_, true) => "Guaranteed",
+        _ => "Burstable",
+    }
+}
+
+/// The stored object with the part that the write reaches taken from `asked`.
+pub fn merge_update(part: Part, stored: &Object, asked: &Object) -> Object {
+    match part {
+        Part::Main => {
+            let mut after = keep_status(stored, asked.clone());
+            default_object(&mut after);
+            after
+        }
+        Part::Status => take_status(stored.clone(), asked),
+        Part::Scale => take_replicas(stored.clone(), asked),
+    }
+}
+
+/// What the server has given out cannot be taken back by a client.
+fn keep_status(stored: &Object, mut after: Object) -> Object {
+    let (kept, meta) = (stored.meta(), after.meta_mut());
+    meta.uid = kept.uid.clone();
+    meta.generate_name = kept.generate_name.clone();
+    meta.creation_timestamp = kept.creation_timestamp;
+    meta.generation = kept.generation;
+    meta.resource_version = kept.resource_version;
+    meta.deletion_timestamp = kept.deletion_timestamp;
+    meta.deletion_grace_period_seconds = kept.deletion_grace_period_seconds;
+    match (&mut after, stored) {
+        (Object::Pod(after), Object::Pod(stored)) => after.status = stored.status.clone(),
+        (Object::ReplicaSet(after), Object::ReplicaSet(stored)) => {
+            after.status = stored.status.clone();
+        }
+        (Object::Deployment(after), Object::Deployment(stored)) => {
+            after.status = stored.status.clone();
+        }
+        (Object::Node(after), Object::Node(stored)) => after.status = stored.status.clone(),
+        (Object::Generic(after), Object::Generic(stored)) if after.kind != Kind::Event => {
+            match stored.rest.get("status") {
+                Some(status) => after.rest.insert("status".into(), status.clone()),
+                None => after.rest.remove("status"),
+            };
+        }
+        _ => {}
+    }
+    after
+}
+
+fn take_status(mut after: Object, asked: &Object) -> Object {
+    match (&mut after, asked) {
+        (Object::Pod(after), Object::Pod(asked)) => after.status = asked.status.clone(),
+        (Object::ReplicaSet(after), Object::ReplicaSet(asked)) => {
+            after.status = asked.status.clone();
+        }
+        // A Deployment's status write reaches its annotations too: the controller notes its
+        // revision there (`deploymentStatusStrategy` resets spec and labels only).
+        (Object::Deployment(after), Object::Deployment(asked)) => {
+            after.status = asked.status.clone();
+            after.metadata.annotations = asked.metadata.annotations.clone();
+        }
+        (Object::Node(after), Object::Node(asked)) => after.status = asked.status.clone(),
+        (Object::Generic(after), Object::Generic(asked)) => {
+            if let Some(status) = asked.rest.get("status") {
+                after.rest.insert("status".into(), status.clone());
+            }
+        }
+        _ => {}
+    }
+    after
+}
+
+fn take_replicas(mut after: Object, asked: &Object) -> Object {
+    match (&mut after, asked) {
+        (Object::ReplicaSet(after), Object::ReplicaSet(asked)) => {
+            after.spec.replicas = asked.spec.replicas;
+        }
+        (Object::Deployment(after), Object::Deployment(asked)) => {
+            after.spec.replicas = asked.spec.replicas;
+        }
+        _ => {}
+    }
+    after
+}
+
+/// The generation grows with the spec; a Deployment's with its annotations too.
+pub fn bump_generation(stored: &Object, after: &mut Object) {
+    let changed = match (&*after, stored) {
+        (Object::Pod(a), Object::Pod(s)) => a.spec != s.spec,
+        (Object::ReplicaSet(a), Object::ReplicaSet(s)) => a.spec != s.spec,
+        (Object::Deployment(a), Object::Deployment(s)) => {
+            a.spec != s.spec || a.metadata.annotations != s.metadata.annotations
+        }
+        (Object::Generic(a), Object::Generic(s)) => a.rest.get("spec") != s.rest.get("spec"),
+        _ => false,
+    };
+    if changed && has_generation(stored.kind()) {
+        after.meta_mut().generation += 1;
+    }
+}
+
+/// Refuses a new object that breaks rules.
+pub fn validate_create(object: &Object) -> Result<(), ApiError> {
+    refuse(object, &validation::validate_create(object))
+}
+
+/// Refuses a change that breaks rules.
+pub fn validate_update(stored: &Object, after: &Object) -> Result<(), ApiError> {
+    refuse(after, &validation::validate_update(stored, after))
+}
+
+fn refuse(object: &Object, errors: &[String]) -> Result<(), ApiError> {
+    match errors {
+        [] => Ok(()),
+        errors => Err(ApiError::invalid(object.kind(), &object.meta().name, errors)),
+    }
+}
+
+/// Notes that a pod has its node.
+pub fn set_pod_scheduled(pod: &mut Pod, now: Timestamp) {
+    pod.status
+        .conditions
+        .retain(|condition| &*condition.kind != "PodScheduled");
+    pod.status.conditions.push(Condition {
+        kind: "PodScheduled".into(),
+        status: ConditionStatus::True,
+        last_transition_time: Some(now),
+        ..Condition::default()
+    });
+}
