@@ -10,12 +10,12 @@
 use serde_json::{Map, json};
 
 use crate::api::{
-    Container, Deployment, IntOrString, Object, Pod, PodSpec, Probe, ReplicaSet, Rest,
+    Container, Deployment, IntOrString, Kind, Object, Pod, PodSpec, Probe, ReplicaSet, Rest,
     RestartPolicy, RollingUpdate, StrategyType, TaintEffect, Toleration, Value,
 };
 
 /// Seconds that a pod stays on a node that is not ready or not reachable.
-const TOLERATION_SECONDS: i64 = 300;
+pub const TOLERATION_SECONDS: i64 = 300;
 
 /// Fills in the defaults of an object, on create and on update alike.
 pub fn default_object(object: &mut Object) {
@@ -27,6 +27,9 @@ pub fn default_object(object: &mut Object) {
             if node.status.allocatable.is_empty() {
                 node.status.allocatable = node.status.capacity.clone();
             }
+        }
+        Object::Generic(generic) if generic.kind == Kind::Namespace => {
+            generic.rest.entry("status".into()).or_insert(json!({"phase": "Active"}));
         }
         Object::Event(_) | Object::Lease(_) | Object::Generic(_) => {}
     }
@@ -191,7 +194,6 @@ fn volume(volume: &mut Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Kind;
 
     fn defaulted(kind: Kind, value: Value) -> Value {
         let mut object = Object::from_value(kind, value).unwrap();

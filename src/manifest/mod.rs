@@ -42,6 +42,8 @@ pub struct Reading {
     pub documents: Vec<Document>,
     /// What is wrong, or worth knowing, in the order of the text.
     pub problems: Vec<Problem>,
+    /// For what did not become an object: what kubectl prints, the text being its standard input.
+    pub refusals: Vec<String>,
 }
 
 /// An object of a text.
@@ -70,6 +72,18 @@ impl Reading {
 /// Reads a text.
 pub fn read(text: &str) -> Reading {
     reader::read(text)
+}
+
+/// Reads one YAML or JSON value that is no object, such as a patch.
+pub fn value(text: &str) -> Result<Value, String> {
+    guard::check(text).map_err(|refusal| refusal.message)?;
+    yaml::parse(text, 0).map(|parsed| parsed.root.to_value()).map_err(|failure| failure.message)
+}
+
+/// The line on which a text becomes too long or too deep to be given to a YAML parser, if it does.
+pub fn too_deep(text: &str) -> Option<usize> {
+    let refusal = guard::check(text.trim_start_matches('\u{feff}')).err()?;
+    Some(Lines::new(text).place(refusal.at).line as usize)
 }
 
 /// Reads bytes that should be UTF-8. What is not becomes U+FFFD, with a warning, as kubectl does

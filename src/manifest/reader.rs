@@ -99,6 +99,7 @@ impl<'t> Reader<'t> {
                 end: chunk.start.saturating_sub(1),
             };
             let message = format!("invalid Yaml document separator: {words}");
+            self.refuse(format!("error: error parsing STDIN: {message}"));
             self.problem(Severity::Error, Stage::Parse, span, "", message, None);
             return;
         }
@@ -128,9 +129,17 @@ impl<'t> Reader<'t> {
     }
 
     fn refused(&mut self, at: usize, message: String) {
+        self.refuse(format!("error: error parsing STDIN: {message}"));
         let hint = clues::clue(&self.lines, self.text, at).map(|(_, hint)| hint);
         let span = Span { start: at, end: at };
         self.problem(Severity::Error, Stage::Parse, span, "", message, hint);
+    }
+
+    /// Notes what kubectl would print.
+    fn refuse(&mut self, line: String) {
+        if self.reading.refusals.len() < MAX_PROBLEMS {
+            self.reading.refusals.push(line);
+        }
     }
 
     fn unreadable(&mut self, chunk: &Chunk<'_>, failure: yaml::Failure) {
@@ -150,6 +159,7 @@ impl<'t> Reader<'t> {
             format!("error converting YAML to JSON: {words}")
         };
         let span = Span { start: at, end: at };
+        self.refuse(format!("error: error parsing STDIN: {message}"));
         self.problem(Severity::Error, Stage::Parse, span, "", message, hint);
     }
 
@@ -188,7 +198,8 @@ impl<'t> Reader<'t> {
             return;
         }
         let Content::Mapping(_) = &node.content else {
-            let message = "error validating data: invalid object to validate".into();
+            let message = "error validating data: invalid object to validate".to_string();
+            self.not_validated(&message);
             let span = source.beginning();
             return self.problem(Severity::Error, Stage::Mapping, span, "", message, None);
         };
@@ -224,9 +235,17 @@ impl<'t> Reader<'t> {
             }
             _ => format!("error validating data: {key} not set"),
         };
+        self.not_validated(&message);
         let span = source.value(&[Segment::Key(key.into())]);
         self.problem(Severity::Error, Stage::Mapping, span, key, message, None);
         None
+    }
+
+    fn not_validated(&mut self, message: &str) {
+        self.refuse(format!(
+            "error: error validating \"STDIN\": {message}; if you choose to ignore these errors, turn \
+             validation off with --validate=false"
+        ));
     }
 
     fn single(&mut self, source: &Source<'_>, node: &Node, api_version: &str, kind: &str) {
@@ -238,6 +257,9 @@ impl<'t> Reader<'t> {
         };
         let decoded = strict::decode(schema, name, node);
         let failed = !decoded.misfits.is_empty();
+        if failed {
+            self.undecodable(api_version, kind, &decoded.misfits);
+        }
         for misfit in decoded.misfits {
             self.misfit(source, misfit);
         }
@@ -248,6 +270,24 @@ impl<'t> Reader<'t> {
         convert::to_kept_version(api_version, &mut value);
         let written = node.to_value();
         self.typed(source, kind_id, value, written);
+    }
+
+    /// The API server names the first value of a wrong type, or else all unknown fields.
+    fn undecodable(&mut self, api_version: &str, kind: &str, misfits: &[Misfit]) {
+        const STRICT: &str = "strict decoding error: ";
+        let wrong = misfits.iter().find(|misfit| !misfit.message.starts_with(STRICT));
+        let words = match wrong {
+            Some(misfit) => misfit.message.clone(),
+            None => {
+                let fields = misfits.iter().filter_map(|m| m.message.strip_prefix(STRICT));
+                format!("{STRICT}{}", fields.collect::<Vec<_>>().join(", "))
+            }
+        };
+        let version = api_version.rsplit('/').next().unwrap_or(api_version);
+        self.refuse(format!(
+            "Error from server (BadRequest): error when creating \"STDIN\": {kind} in version \
+             {version:?} cannot be handled as a {kind}: {words}"
+        ));
     }
 
     fn no_match(&mut self, source: &Source<'_>, api_version: &str, kind: &str) {
@@ -264,6 +304,15 @@ impl<'t> Reader<'t> {
         let message =
             format!("no matches for kind {kind:?} in version {api_version:?}\nensure CRDs are \
                      installed first");
+        let meta = |field| {
+            let meta = source.node().get("metadata").and_then(|meta| meta.get(field));
+            meta.and_then(Node::as_str).unwrap_or("")
+        };
+        let (name, namespace) = (meta("name"), meta("namespace"));
+        self.refuse(format!(
+            "error: resource mapping not found for name: {name:?} namespace: {namespace:?} from \
+             \"STDIN\": {message}"
+        ));
         let span = source.value(&[Segment::Key(key.into())]);
         self.problem(Severity::Error, Stage::Mapping, span, key, message, Some(hint));
     }
@@ -294,6 +343,15 @@ impl<'t> Reader<'t> {
     fn typed(&mut self, source: &Source<'_>, kind: Kind, mut value: Value, written: Value) {
         let enums = validation::validate_words(kind, &mut value);
         let failed = !enums.is_empty();
+        if failed {
+            let name = source.node().get("metadata").and_then(|meta| meta.get("name"));
+            let name = name.and_then(Node::as_str).unwrap_or("");
+            let list = match enums.as_slice() {
+                [one] => one.clone(),
+                many => format!("\n* {}", many.join("\n* ")),
+            };
+            self.refuse(format!("The {} {name:?} is invalid: {list}", kind.info().kind));
+        }
         for words in enums {
             self.invalid(source, words);
         }
@@ -312,6 +370,9 @@ impl<'t> Reader<'t> {
             Err(error) => {
                 let span = source.beginning();
                 let message = error.to_string();
+                self.refuse(format!(
+                    "Error from server (BadRequest): error when creating \"STDIN\": {message}"
+                ));
                 return self.problem(Severity::Error, Stage::Decode, span, "", message, None);
             }
         };
@@ -359,6 +420,7 @@ impl<'t> Reader<'t> {
             end: chunk.start,
         };
         let message = format!("more than {MAX_DOCUMENTS} objects");
+        self.refuse(format!("error: {message}"));
         self.problem(Severity::Error, Stage::Simulation, span, "", message, None);
     }
 
