@@ -1,5 +1,7 @@
 //! Where a fault struck a message: a cross at the door of its loop, for a while.
 
+use leptos::prelude::GetUntracked;
+
 use crate::ui::bridge::LaneId;
 use crate::ui::format;
 use crate::ui::i18n::tr;
@@ -11,10 +13,11 @@ use super::labels::{Busy, Rect, Sides};
 
 const STAYS_MS: f64 = 2600.0;
 const FADES_MS: f64 = 500.0;
-const LOOKED_AT: usize = 12;
+const LOOKED_AT: usize = 40;
 
 pub(super) fn draw(brush: &Brush, lane: LaneId, busy: &mut Busy) {
-    for line in brush.run.log(LOOKED_AT) {
+    let story = brush.run.story.get_untracked();
+    for line in story.log.iter().rev().take(LOOKED_AT) {
         let Happening::Struck { to, event, object, how } = &line.what else {
             continue;
         };

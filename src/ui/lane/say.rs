@@ -24,8 +24,8 @@ pub fn Say(lane: Lane) -> impl IntoView {
     let stuck = Memo::new(move |_| {
         let stuck = stage.with(|stage| matches!(stage.verdict, VerdictView::Stuck { .. }));
         if stuck && page.watched.get().is_none() {
-            page.run.changed.track();
-            Some(words::why_stuck(lane.id, page.run.divergence().as_ref()))
+            let story = page.run.story.get();
+            Some(words::why_stuck(lane.id, story.divergence.as_ref()))
         } else {
             None
         }
