@@ -404,11 +404,6 @@ impl Run {
     pub fn trace_hash(&self, lane: LaneId) -> u64 {
         self.read(|session| session.trace_hash(lane))
     }
-
-    /// The lanes that this run has.
-    pub fn lanes(&self) -> Vec<LaneId> {
-        self.read(Session::lanes)
-    }
 }
 
 /// What is wrong with a manifest, and where.
