@@ -1,5 +1,5 @@
-//! For tests: one controller beside a real API server, with no network between them. What the server
-//! commits is told at once, requests are answered at once, time moves only on demand.
+//! For tests: one controller beside a real API server, with no network between them. What the
+//! server commits is told at once, requests are answered at once, time moves only on demand.
 
 use std::collections::VecDeque;
 use std::time::Duration;
