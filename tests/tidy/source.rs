@@ -16,11 +16,7 @@ pub struct Source {
 impl Source {
     /// Takes a text for the file at `path`.
     pub fn new(path: &str, text: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            code: code_of(text),
-        }
+        Self { path: path.to_owned(), text: text.to_owned(), code: code_of(text) }
     }
 
     /// The folder or file right under `src/`: `api`. None for `lib.rs` and `main.rs`.
@@ -28,44 +24,29 @@ impl Source {
         let inner = self.path.strip_prefix("src/")?;
         match inner.split_once('/') {
             Some((room, _)) => Some(room),
-            None => inner
-                .strip_suffix(".rs")
-                .filter(|name| !matches!(*name, "lib" | "main")),
+            None => inner.strip_suffix(".rs").filter(|name| !matches!(*name, "lib" | "main")),
         }
     }
 
     /// How many modules deep the file is: 1 for `src/api/mod.rs`, 2 for `src/api/pod.rs`.
     pub fn depth(&self) -> usize {
-        let path = self
-            .path
-            .trim_start_matches("src/")
-            .trim_end_matches("/mod.rs");
+        let path = self.path.trim_start_matches("src/").trim_end_matches("/mod.rs");
         path.split('/').count()
     }
 
     /// The code without what is compiled for tests only.
     pub fn shipped(&self) -> String {
         let whole_file_is_test = self.path.ends_with("/tests.rs") || self.path.contains("/tests/");
-        if whole_file_is_test {
-            String::new()
-        } else {
-            without_tests(&self.code)
-        }
+        if whole_file_is_test { String::new() } else { without_tests(&self.code) }
     }
 }
 
 /// All files under `src/`, in order of their paths.
 pub fn all() -> Vec<Source> {
     let top = top();
-    let files = files(&top.join("src"), &|_| true)
-        .into_iter()
-        .filter(|path| is_rust(path));
+    let files = files(&top.join("src"), &|_| true).into_iter().filter(|path| is_rust(path));
     let read = |path: PathBuf| {
-        let name = path
-            .strip_prefix(&top)
-            .expect("lies under the top")
-            .display()
-            .to_string();
+        let name = path.strip_prefix(&top).expect("lies under the top").display().to_string();
         Source::new(&name, &fs::read_to_string(&path).expect("is readable text"))
     };
     files.map(read).collect()
@@ -141,9 +122,7 @@ fn blank_length(text: &str, after_name: bool) -> Option<usize> {
             let open = text.find('"').unwrap_or(0) + 1;
             let close = format!("\"{}", "#".repeat(count));
             return Some(
-                text[open..]
-                    .find(&close)
-                    .map_or(text.len(), |at| open + at + close.len()),
+                text[open..].find(&close).map_or(text.len(), |at| open + at + close.len()),
             );
         }
     }
@@ -225,10 +204,7 @@ mod tests {
     fn comments_and_literals_are_blanked_and_lines_stay() {
         let text = "a // b\n/* c /* d */ e */ f \"g\\\"h\" 'i' '\\'' r#\"j\"k\"# <'l>\n";
         let code = code_of(text);
-        assert_eq!(
-            code.split_whitespace().collect::<Vec<_>>(),
-            ["a", "f", "<'l>"]
-        );
+        assert_eq!(code.split_whitespace().collect::<Vec<_>>(), ["a", "f", "<'l>"]);
         assert_eq!(code.lines().count(), 2);
     }
 
@@ -242,12 +218,8 @@ mod tests {
 
     #[test]
     fn rooms_and_depths_come_from_the_path() {
-        let of = |path| {
-            (
-                Source::new(path, "").room().map(str::to_owned),
-                Source::new(path, "").depth(),
-            )
-        };
+        let of =
+            |path| (Source::new(path, "").room().map(str::to_owned), Source::new(path, "").depth());
         assert_eq!(of("src/api/mod.rs"), (Some("api".into()), 1));
         assert_eq!(of("src/api/pod.rs"), (Some("api".into()), 2));
         assert_eq!(of("src/main.rs").0, None);
