@@ -11,12 +11,16 @@ pub struct Source {
     pub text: String,
     /// Of the same length in lines, with comments and the contents of literals blanked.
     pub code: String,
+    /// Compiled for tests only.
+    pub for_tests: bool,
 }
 
 impl Source {
     /// Takes a text for the file at `path`.
     pub fn new(path: &str, text: &str) -> Self {
-        Self { path: path.to_owned(), text: text.to_owned(), code: code_of(text) }
+        let (path, text) = (path.to_owned(), text.to_owned());
+        let code = code_of(&text);
+        Self { path, text, code, for_tests: false }
     }
 
     /// The folder or file right under `src/`: `api`. None for `lib.rs` and `main.rs`.
@@ -36,8 +40,7 @@ impl Source {
 
     /// The code without what is compiled for tests only.
     pub fn shipped(&self) -> String {
-        let whole_file_is_test = self.path.ends_with("/tests.rs") || self.path.contains("/tests/");
-        if whole_file_is_test { String::new() } else { without_tests(&self.code) }
+        if self.for_tests { String::new() } else { without_tests(&self.code) }
     }
 }
 
@@ -49,7 +52,28 @@ pub fn all() -> Vec<Source> {
         let name = path.strip_prefix(&top).expect("lies under the top").display().to_string();
         Source::new(&name, &fs::read_to_string(&path).expect("is readable text"))
     };
-    files.map(read).collect()
+    let mut sources: Vec<Source> = files.map(read).collect();
+    let modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    for source in &mut sources {
+        let inside = |module: &String| {
+            let rest = source.path.strip_prefix(module.as_str());
+            rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        source.for_tests = modules.iter().any(inside);
+    }
+    sources
+}
+
+/// Where the modules lie that this file declares for tests only: `src/node/life_tests`.
+fn test_modules(source: &Source) -> Vec<String> {
+    let folder = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let folder = folder.trim_end_matches("/lib");
+    let declared = source.code.split("#[cfg(test)]").skip(1).filter_map(|item| {
+        let name = item.trim_start().trim_start_matches("pub ").strip_prefix("mod ")?;
+        let (name, _) = name.split_once(';')?;
+        (!name.contains('{')).then(|| format!("{folder}/{name}"))
+    });
+    declared.collect()
 }
 
 /// The folder of the repository.
@@ -214,6 +238,13 @@ mod tests {
         let source = Source::new("src/api/x.rs", text);
         assert_eq!(source.shipped().lines().count(), 6);
         assert!(!source.shipped().contains('b') && source.shipped().contains("fn c"));
+    }
+
+    #[test]
+    fn a_module_declared_for_tests_is_found_where_it_lies() {
+        let text = "#[cfg(test)]\nmod lab;\n#[cfg(test)]\nmod tests { fn f() {} }\nmod pod;\n";
+        assert_eq!(test_modules(&Source::new("src/node/mod.rs", text)), ["src/node/lab"]);
+        assert_eq!(test_modules(&Source::new("src/node/x.rs", text)), ["src/node/x/lab"]);
     }
 
     #[test]
