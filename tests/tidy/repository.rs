@@ -60,21 +60,27 @@ pub fn unlisted_dependencies() -> Vec<String> {
     };
     let mut names = cargo_dependencies(&read("Cargo.toml").expect("there is a Cargo.toml"));
     names.extend(npm_dependencies(&read("package.json").expect("there is a package.json")));
-    names.retain(|name| !readme.contains(&format!("`{name}`")));
+    let listed = listed_in(&readme);
+    names.retain(|name| !listed.contains(&name.as_str()));
     names.into_iter().map(|name| format!("README.md: does not list `{name}`")).collect()
 }
 
-/// The crates of all tables of dependencies, each by the name under which it is published.
+/// What stands in the first cells of the tables: `| a, b (tests only) | … |` gives `a` and `b`.
+fn listed_in(readme: &str) -> Vec<&str> {
+    let cells = readme.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    let names = cells.flat_map(|cell| cell.split('(').next().unwrap_or(cell).split(','));
+    names.map(|name| name.trim().trim_matches('`')).collect()
+}
+
+/// The crates of all tables of dependencies, each by the name under which the code knows it.
 fn cargo_dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;
     for line in manifest.lines() {
         if line.starts_with('[') {
             inside = line.ends_with("dependencies]");
-        } else if inside && let Some((name, rest)) = line.split_once('=') {
-            let package =
-                rest.split_once("package = \"").and_then(|(_, rest)| rest.split('"').next());
-            names.push(package.unwrap_or(name.trim()).to_owned());
+        } else if inside && let Some((name, _)) = line.split_once('=') {
+            names.push(name.trim().to_owned());
         }
     }
     names
@@ -102,7 +108,8 @@ mod tests {
     fn dependencies_are_found_in_both_files() {
         let manifest = "[package]\na = 1\n[target.'x'.dependencies]\nb = \"1\"\n\
                         c = { package = \"d\", version = \"1\" }\n[features]\ne = []\n";
-        assert_eq!(cargo_dependencies(manifest), ["b", "d"]);
+        assert_eq!(cargo_dependencies(manifest), ["b", "c"]);
         assert_eq!(npm_dependencies(r#"{"devDependencies": {"f": "1"}}"#), ["f"]);
+        assert_eq!(listed_in("| a, `b` (tests only) | c |\nd\n"), ["a", "b"]);
     }
 }
