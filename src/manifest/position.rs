@@ -68,12 +68,7 @@ struct Found<'t> {
 impl<'t> Finder<'t> {
     /// Finds fields of `root`, which was read from the bytes `start..end` of the whole `text`.
     pub fn new(text: &'t str, start: usize, end: usize, root: &'t Node) -> Finder<'t> {
-        Finder {
-            text,
-            start,
-            end,
-            root,
-        }
+        Finder { text, start, end, root }
     }
 
     /// The same, once more.
@@ -87,8 +82,8 @@ impl<'t> Finder<'t> {
         (found.depth == path.len()).then_some(found.node)
     }
 
-    /// Where the value at `path` stands: a scalar itself, of a mapping its first key. Where there is
-    /// no such field, the key of the deepest one on the way.
+    /// Where the value at `path` stands: a scalar itself, of a mapping its first key. Where there
+    /// is no such field, the key of the deepest one on the way.
     pub fn value(&self, path: &[Segment]) -> Option<Span> {
         let found = self.walk(path);
         if found.depth < path.len() {
@@ -117,11 +112,7 @@ impl<'t> Finder<'t> {
     }
 
     fn walk(&self, path: &[Segment]) -> Found<'t> {
-        let mut found = Found {
-            entry: None,
-            node: self.root,
-            depth: 0,
-        };
+        let mut found = Found { entry: None, node: self.root, depth: 0 };
         for segment in path {
             match (segment, &found.node.content) {
                 (Segment::Key(key), Content::Mapping(_)) => {
@@ -166,14 +157,11 @@ impl<'t> Finder<'t> {
             '"' | '\'' | '|' | '>' => value.len(),
             _ => value.find([',', '}', ']']).unwrap_or(value.len()),
         };
-        Some(Span {
-            start,
-            end: start + value.get(..end)?.trim_end().len(),
-        })
+        Some(Span { start, end: start + value.get(..end)?.trim_end().len() })
     }
 
-    /// Reads the document once more, down to the field, and gives up there: the parser says where it
-    /// was. Needed for numbers in lists only.
+    /// Reads the document once more, down to the field, and gives up there: the parser says where
+    /// it was. Needed for numbers in lists only.
     fn exact(&self, path: &[Segment]) -> Option<Span> {
         let text = self.text.get(self.start..self.end)?;
         let document = serde_yaml::Deserializer::from_str(text).next()?;
@@ -181,10 +169,7 @@ impl<'t> Finder<'t> {
         let start = self.start + error.location()?.index();
         let rest = self.text.get(start..)?;
         let end = rest.find([',', ']', '}', ' ', '\n', '\r']).unwrap_or(rest.len());
-        Some(Span {
-            start,
-            end: start + end,
-        })
+        Some(Span { start, end: start + end })
     }
 }
 

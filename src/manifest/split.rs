@@ -30,11 +30,7 @@ pub fn documents(text: &str) -> Vec<Chunk<'_>> {
     let mut at = 0;
     let mut behind = None;
     let mut close = |start: usize, end: usize, behind_separator| {
-        let chunk = Chunk {
-            start,
-            text: text.get(start..end).unwrap_or(""),
-            behind_separator,
-        };
+        let chunk = Chunk { start, text: text.get(start..end).unwrap_or(""), behind_separator };
         if !chunk.is_blank() || chunk.behind_separator.is_some() {
             chunks.push(chunk);
         }

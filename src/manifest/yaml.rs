@@ -54,20 +54,11 @@ pub fn parse(text: &str, base: usize) -> Result<Parsed, Failure> {
         octals: RefCell::new(Vec::new()),
     };
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
-        return Ok(Parsed {
-            root: Node::NULL,
-            octals: Vec::new(),
-        });
+        return Ok(Parsed { root: Node::NULL, octals: Vec::new() });
     };
-    let seed = Seed {
-        reader: &reader,
-        depth: 0,
-    };
+    let seed = Seed { reader: &reader, depth: 0 };
     match seed.deserialize(document) {
-        Ok(root) => Ok(Parsed {
-            root,
-            octals: reader.octals.into_inner(),
-        }),
+        Ok(root) => Ok(Parsed { root, octals: reader.octals.into_inner() }),
         Err(error) => {
             let own = reader.failure.into_inner();
             // go-yaml reads the whole document before it looks at any value, so what it cannot read
@@ -112,11 +103,7 @@ fn failure(error: &serde_yaml::Error, text: &str, base: usize, own: Option<Strin
         None => (words.trim_end_matches(" at position 0").to_string(), true),
     };
     let better = first_alias(text, &message).or_else(|| over_indented(text, &display, at?));
-    Failure {
-        at: better.or(at).map(|at| base + at),
-        message,
-        with_line,
-    }
+    Failure { at: better.or(at).map(|at| base + at), message, with_line }
 }
 
 /// Excessive aliasing has no place of its own; it begins with the first alias.
@@ -193,10 +180,7 @@ impl Reader<'_> {
         let after = self.text.get(end..)?.bytes().next();
         let quoted = matches!(before, Some(b'"' | b'\'')) && before == after;
         let wider = usize::from(quoted);
-        let span = Span {
-            start: self.base + start - wider,
-            end: self.base + end + wider,
-        };
+        let span = Span { start: self.base + start - wider, end: self.base + end + wider };
         Some((span, quoted))
     }
 
@@ -254,18 +238,12 @@ impl Seed<'_, '_> {
             let message = format!("yaml: exceeded max depth of {MAX_DEPTH}");
             return Err(self.reader.fail(message));
         }
-        Ok(Seed {
-            depth: self.depth + 1,
-            ..self
-        })
+        Ok(Seed { depth: self.depth + 1, ..self })
     }
 
     fn leaf<E: de::Error>(self, value: impl Into<Value>) -> Result<Node, E> {
         self.reader.charge(0)?;
-        Ok(Node {
-            content: Content::Scalar(value.into()),
-            span: None,
-        })
+        Ok(Node { content: Content::Scalar(value.into()), span: None })
     }
 
     fn float<E: de::Error>(self, number: f64) -> Result<Node, E> {
@@ -335,10 +313,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_borrowed_str<E: de::Error>(self, slice: &'de str) -> Result<Node, E> {
         self.reader.charge(slice.len())?;
         let (value, span) = self.reader.scalar(slice);
-        Ok(Node {
-            content: Content::Scalar(value),
-            span,
-        })
+        Ok(Node { content: Content::Scalar(value), span })
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Node, E> {
@@ -358,10 +333,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         while let Some(node) = access.next_element_seed(item)? {
             items.push(node);
         }
-        Ok(Node {
-            content: Content::Sequence(items),
-            span: None,
-        })
+        Ok(Node { content: Content::Sequence(items), span: None })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
@@ -376,20 +348,12 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
                 merges.push(value);
                 continue;
             }
-            entries.push(Entry {
-                key: name,
-                key_span: key.span,
-                merged: false,
-                value,
-            });
+            entries.push(Entry { key: name, key_span: key.span, merged: false, value });
         }
         if !merges.is_empty() {
             self.reader.merge(merges, &mut entries)?;
         }
-        Ok(Node {
-            content: Content::Mapping(entries),
-            span: None,
-        })
+        Ok(Node { content: Content::Mapping(entries), span: None })
     }
 }
 
@@ -402,10 +366,7 @@ impl Reader<'_> {
             match source.content {
                 Content::Mapping(entries) => {
                     let new = entries.into_iter().filter(|entry| have.insert(entry.key.clone()));
-                    into.extend(new.map(|entry| Entry {
-                        merged: true,
-                        ..entry
-                    }));
+                    into.extend(new.map(|entry| Entry { merged: true, ..entry }));
                 }
                 Content::Sequence(items) => {
                     items.into_iter().rev().for_each(|item| sources.push_front(item));

@@ -49,11 +49,8 @@ fn targets(specs: Option<&Value>, statuses: Option<&Value>) -> String {
             }
         };
         let unknown = || "<unknown>".to_string();
-        let pair = format!(
-            "{}/{}",
-            current.unwrap_or_else(unknown),
-            target.unwrap_or_else(unknown)
-        );
+        let pair =
+            format!("{}/{}", current.unwrap_or_else(unknown), target.unwrap_or_else(unknown));
         name.map_or(pair.clone(), |name| format!("{name}: {pair}"))
     };
     let shown: Vec<String> = specs.iter().enumerate().take(2).map(one).collect();
