@@ -158,3 +158,64 @@ fn a_pod_on_a_machine_without_power_is_not_ready_in_truth() {
     assert_eq!((short[0].want, short[0].have), (3, 2));
     assert_eq!(short[0].object, ObjectKey::new(Kind::ReplicaSet, "default", "web"));
 }
+
+fn deployment(replicas: i32, image: &str) -> Object {
+    let mut value = replica_set(replicas).to_value();
+    value["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
+    Object::from_value(Kind::Deployment, value).unwrap()
+}
+
+fn with_deployment(flavour: Flavour) -> World {
+    let mut world = World::new(Options { flavour, ..Options::default() });
+    let object = deployment(4, "registry.example/web:1");
+    world.request(&Request::Create(Arc::new(object))).unwrap();
+    run_for(&mut world, 20);
+    world
+}
+
+fn sizes(world: &World) -> Vec<i32> {
+    let sets = world.store().list(Kind::ReplicaSet).filter_map(|set| set.as_replica_set());
+    let mut sizes: Vec<i32> = sets.map(|set| set.spec.replicas()).collect();
+    sizes.sort_unstable();
+    sizes
+}
+
+#[test]
+fn a_rolling_update_ends_with_all_pods_on_the_new_template_in_both_flavours() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = with_deployment(flavour);
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?} before");
+        let object = deployment(4, "registry.example/web:2");
+        world.request(&Request::Update(crate::apiserver::Part::Main, Arc::new(object))).unwrap();
+        run_for(&mut world, 60);
+        assert_eq!(sizes(&world), [0, 4], "{flavour:?}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+        let key = ObjectKey::new(Kind::Deployment, "default", "web");
+        let status = world.store().get(&key).unwrap().as_deployment().unwrap().status.clone();
+        assert_eq!((status.replicas, status.updated_replicas, status.ready_replicas), (4, 4, 4));
+    }
+}
+
+#[test]
+fn deleting_a_deployment_takes_its_sets_and_pods_with_it() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = with_deployment(flavour);
+        let key = ObjectKey::new(Kind::Deployment, "default", "web");
+        world.request(&Request::Delete(key, DeleteOptions::default())).unwrap();
+        run_for(&mut world, 60);
+        assert_eq!((sizes(&world).len(), pods(&world).len()), (0, 0), "{flavour:?}");
+    }
+}
+
+#[test]
+fn pods_of_a_dead_node_are_replaced_after_the_toleration() {
+    let mut world = with_deployment(Flavour::Level);
+    inflict(&mut world, "fault node node-1 power=off");
+    assert!(matches!(world.verdict(), Verdict::Waiting { .. }), "{:?}", world.verdict());
+    run_for(&mut world, 200);
+    assert_eq!(pods(&world).iter().filter(|p| p.meta().is_terminating()).count(), 0);
+    run_for(&mut world, 250);
+    assert_eq!(world.verdict(), Verdict::Converged);
+    let ready = pods(&world).iter().filter(|p| p.as_pod().unwrap().is_ready()).count();
+    assert_eq!(ready, 4);
+}
