@@ -60,7 +60,10 @@ pub struct Finder<'t> {
 
 /// What a path leads to.
 struct Found<'t> {
+    /// The last mapping entry on the way.
     entry: Option<&'t Entry>,
+    /// Whether it is that entry's value itself, and no item of it.
+    direct: bool,
     node: &'t Node,
     depth: usize,
 }
@@ -90,8 +93,9 @@ impl<'t> Finder<'t> {
             return self.key_of(&found);
         }
         let known = found.node.first_span();
+        let entry = found.entry.filter(|_| found.direct);
         known
-            .or_else(|| self.behind_key(found.entry?.key_span?))
+            .or_else(|| self.behind_key(entry?.key_span?))
             .or_else(|| self.exact(path))
             .or_else(|| self.key_of(&found))
     }
@@ -108,33 +112,28 @@ impl<'t> Finder<'t> {
 
     fn key_of(&self, found: &Found<'_>) -> Option<Span> {
         let key = found.entry.and_then(|entry| entry.key_span);
-        key.or_else(|| found.node.first_span())
+        let item = found.node.first_span().filter(|_| !found.direct);
+        item.or(key).or_else(|| found.node.first_span())
     }
 
     fn walk(&self, path: &[Segment]) -> Found<'t> {
-        let mut found = Found { entry: None, node: self.root, depth: 0 };
+        let mut found = Found { entry: None, direct: false, node: self.root, depth: 0 };
         for segment in path {
+            let key = match segment {
+                Segment::Key(key) => key.clone(),
+                // A numeric key: `data[8080]`.
+                Segment::Index(index) => index.to_string(),
+            };
             match (segment, &found.node.content) {
-                (Segment::Key(key), Content::Mapping(_)) => {
-                    let Some(entry) = found.node.entry(key) else {
-                        break;
-                    };
-                    found.entry = Some(entry);
-                    found.node = &entry.value;
-                }
                 (Segment::Index(index), Content::Sequence(items)) => {
                     let Some(node) = items.get(*index) else { break };
                     found.node = node;
-                    if node.first_span().is_some() {
-                        found.entry = None;
-                    }
+                    found.direct = false;
                 }
-                // A numeric key: `data[8080]`.
-                (Segment::Index(index), Content::Mapping(_)) => {
-                    let Some(entry) = found.node.entry(&index.to_string()) else {
-                        break;
-                    };
+                (_, Content::Mapping(_)) => {
+                    let Some(entry) = found.node.entry(&key) else { break };
                     found.entry = Some(entry);
+                    found.direct = true;
                     found.node = &entry.value;
                 }
                 _ => break,

@@ -102,7 +102,7 @@ fn failure(error: &serde_yaml::Error, text: &str, base: usize, own: Option<Strin
         }
         None => (words.trim_end_matches(" at position 0").to_string(), true),
     };
-    let better = first_alias(text, &message).or_else(|| over_indented(text, &display, at?));
+    let better = first_alias(text, &message).or_else(|| over_indented(text, &message, at?));
     Failure { at: better.or(at).map(|at| base + at), message, with_line }
 }
 
@@ -118,27 +118,39 @@ fn first_alias(text: &str, message: &str) -> Option<usize> {
     text.match_indices('*').find_map(|(at, _)| stands_free(at))
 }
 
-/// A mapping that ends on a line that stands between it and its parent: libyaml stops at that line.
-/// But if the mapping had one key only, and the lines after it agree with each other, then the line
-/// of that key is the one that was indented too far.
-fn over_indented(text: &str, display: &str, at: usize) -> Option<usize> {
-    let context = display.split("while parsing a block mapping at line ").nth(1)?;
-    let mut numbers = context.split(" column ").map_while(|word| word.parse::<usize>().ok());
-    let (line, column) = (numbers.next()?, numbers.next()?);
-    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
-    let first = text.get(start..)?.lines().next()?;
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let content = |line: &&str| !line.trim().is_empty();
-    if indent(first) + 1 != column || first.trim_start().starts_with("- ") {
+/// Lines after one that is indented too far fit nowhere, and libyaml stops at the first of them. If
+/// such a line is the only child of its parent, and the lines after it agree with each other, then
+/// it is the one to point at.
+fn over_indented(text: &str, words: &str, at: usize) -> Option<usize> {
+    if !words.starts_with("did not find expected") {
         return None;
     }
+    let indent = |line: &str| line.len() - line.trim_start().len();
     let stop = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let siblings = text.get(start..stop)?.lines().filter(content);
-    let alone = siblings.filter(|line| indent(line) == indent(first)).count() == 1;
-    let mut rest = text.get(stop..)?.lines().filter(content);
-    let odd = indent(rest.next()?);
-    let agreeing = rest.take_while(|line| indent(line) >= odd).any(|line| indent(line) == odd);
-    (alone && agreeing && odd < indent(first)).then_some(start + indent(first))
+    let mut below = text.get(stop..)?.lines().filter(|line| !line.trim().is_empty());
+    let odd = indent(below.next()?);
+    let agrees = below.take_while(|line| indent(line) >= odd).any(|line| indent(line) == odd);
+    let mut found: Option<(usize, usize)> = None;
+    let mut start = stop;
+    for line in text.get(..stop)?.split_inclusive('\n').rev() {
+        start -= line.len();
+        match indent(line) {
+            _ if line.trim().is_empty() => {}
+            depth if depth > odd => {
+                // A second child of the same parent: then the line that libyaml names is the odd
+                // one.
+                if found.is_some_and(|(_, deeper)| deeper == depth) {
+                    return None;
+                }
+                found = Some((start + depth, depth));
+            }
+            depth => {
+                let child = depth < odd && line.trim_end().ends_with(':');
+                return found.filter(|_| child && agrees).map(|(at, _)| at);
+            }
+        }
+    }
+    None
 }
 
 struct Reader<'t> {

@@ -16,7 +16,11 @@ pub(super) enum Naming {
     Needed,
 }
 
-pub(super) fn select(flags: &Flags, words: &[String], naming: Naming) -> Result<Select, UsageError> {
+pub(super) fn select(
+    flags: &Flags,
+    words: &[String],
+    naming: Naming,
+) -> Result<Select, UsageError> {
     let selector = match flags.value("selector") {
         Some(text) => Some(Selector::parse(text).map_err(UsageError::plain)?),
         None => None,
