@@ -71,6 +71,7 @@ mod checks {
     pub mod kubelet_backoff;
     pub mod label_selector;
     pub mod names;
+    pub mod node_lifecycle;
     pub mod pod_conditions;
     pub mod pod_deletion_order;
     pub mod pod_phase;
@@ -79,6 +80,8 @@ mod checks {
     pub mod replicaset_manage_replicas;
     pub mod replicaset_status;
     pub mod restart_policy;
+    pub mod scheduler_filters;
+    pub mod scheduler_scores;
     pub mod workqueue_rate_limiter;
     pub mod workqueue_semantics;
 }
@@ -131,6 +134,9 @@ const FILES: &[(&str, Check)] = &[
     ("quantity", checks::quantity::check),
     ("label_selector", checks::label_selector::check),
     ("names", checks::names::check),
+    ("scheduler_filters", checks::scheduler_filters::check),
+    ("scheduler_scores", checks::scheduler_scores::check),
+    ("node_lifecycle", checks::node_lifecycle::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.

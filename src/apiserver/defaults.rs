@@ -15,7 +15,7 @@ use crate::api::{
 };
 
 /// Seconds that a pod stays on a node that is not ready or not reachable.
-const TOLERATION_SECONDS: i64 = 300;
+pub const TOLERATION_SECONDS: i64 = 300;
 
 /// Fills in the defaults of an object, on create and on update alike.
 pub fn default_object(object: &mut Object) {

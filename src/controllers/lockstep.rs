@@ -132,11 +132,7 @@ impl<L: Loop> Lockstep<L> {
             self.cache.put(object.clone());
         }
         for object in objects {
-            self.tell(Change {
-                kind: ChangeKind::Added,
-                before: None,
-                object,
-            });
+            self.tell(Change { kind: ChangeKind::Added, before: None, object });
         }
         self.settle();
     }
@@ -166,29 +162,16 @@ impl<L: Loop> Lockstep<L> {
             } else {
                 let before = self.cache.put(object.clone());
                 let added = before.is_none();
-                let kind = if added {
-                    ChangeKind::Added
-                } else {
-                    ChangeKind::Updated
-                };
+                let kind = if added { ChangeKind::Added } else { ChangeKind::Updated };
                 (kind, before)
             };
-            changes.push(Change {
-                kind,
-                before,
-                object,
-            });
+            changes.push(Change { kind, before, object });
         }
         changes
     }
 
     fn with_context<T>(&mut self, f: impl FnOnce(&mut L, &Context<'_>) -> T) -> T {
-        let cx = Context {
-            cache: &self.cache,
-            now: self.now,
-            seed: 1,
-            promises_kept: true,
-        };
+        let cx = Context { cache: &self.cache, now: self.now, seed: 1, promises_kept: true };
         f(&mut self.controller, &cx)
     }
 
@@ -200,10 +183,7 @@ impl<L: Loop> Lockstep<L> {
     fn take_woken(&mut self, woken: Woken) {
         woken.keys.into_iter().for_each(|key| self.wake(key));
         let now = self.now;
-        let later = woken
-            .later
-            .into_iter()
-            .map(|(key, after)| (now + after, key));
+        let later = woken.later.into_iter().map(|(key, after)| (now + after, key));
         self.later.extend(later);
     }
 
@@ -234,8 +214,7 @@ impl<L: Loop> Lockstep<L> {
                 Step::Wait => unreachable!("every request was answered"),
                 Step::Ended(ended) => {
                     if ended.error.is_some() {
-                        self.later
-                            .push((self.now + Duration::from_secs(1), key.clone()));
+                        self.later.push((self.now + Duration::from_secs(1), key.clone()));
                     }
                     return;
                 }
@@ -254,14 +233,8 @@ impl<L: Loop> Lockstep<L> {
 
     fn note_events(&mut self, notes: Vec<EventNote>) {
         for note in notes {
-            let EventNote {
-                about,
-                reason,
-                message,
-                ..
-            } = note;
-            self.events
-                .push(format!("{}: {reason}: {message}", about.key()));
+            let EventNote { about, reason, message, .. } = note;
+            self.events.push(format!("{}: {reason}: {message}", about.key()));
         }
     }
 }

@@ -2,14 +2,15 @@
 
 pub mod change;
 pub mod deployment;
+pub mod fallback;
 pub mod garbage_collector;
-pub mod node_lifecycle;
-pub mod replica_set;
 #[cfg(test)]
 mod lockstep;
-pub mod fallback;
+pub mod node_lifecycle;
 pub mod pass_run;
 pub mod plan;
+pub mod promises;
+pub mod replica_set;
 pub mod scheduler;
 pub mod taints;
 

@@ -12,9 +12,7 @@ pub const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 /// Whether a pod with this toleration bears this taint.
 pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    let same_effect = toleration
-        .effect
-        .is_none_or(|effect| effect == taint.effect);
+    let same_effect = toleration.effect.is_none_or(|effect| effect == taint.effect);
     let key = toleration.key.as_deref().unwrap_or_default();
     if !same_effect || !(key.is_empty() || *key == *taint.key) {
         return false;
@@ -36,20 +34,12 @@ pub fn is_tolerated(tolerations: &[Toleration], taint: &Taint) -> bool {
 
 /// Whether a taint keeps new pods away.
 pub fn keeps_away(taint: &Taint) -> bool {
-    matches!(
-        taint.effect,
-        TaintEffect::NoSchedule | TaintEffect::NoExecute
-    )
+    matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)
 }
 
 /// A taint with no value and no time.
 pub fn taint(key: &str, effect: TaintEffect) -> Taint {
-    Taint {
-        key: key.into(),
-        value: None,
-        effect,
-        time_added: None,
-    }
+    Taint { key: key.into(), value: None, effect, time_added: None }
 }
 
 #[cfg(test)]

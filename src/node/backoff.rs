@@ -1,9 +1,10 @@
-//! Back-off a item: how long to leave something alone after it failed, and when to forget that it did.
+//! Back-off per item: how long to leave something alone after it failed, and when to forget that it
+//! did.
 //!
 //! Follows client-go `util/flowcontrol/backoff.go` and, for the numbers, `pkg/kubelet/kubelet.go`
 //! (`newCrashLoopBackOff`, `imageBackOffPeriod`) with `doBackOff` in
-//! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`. The clock is an argument. Jitter is drawn from a
-//! seeded stream in whole nanoseconds; it is never zero, as it practically never is there.
+//! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`. The clock is an argument. Jitter is drawn from
+//! a seeded stream in whole nanoseconds; it is never zero, as it practically never is there.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -96,7 +97,8 @@ impl<K: Ord + Clone> Backoff<K> {
         self.entries.contains_key(key)
     }
 
-    /// Begins with the initial delay, or doubles it. `event` decides whether the old entry still counts.
+    /// Begins with the initial delay, or doubles it. `event` decides whether the old entry still
+    /// counts.
     pub fn next(&mut self, key: &K, event: Time, now: Time) {
         let known = self.entries.get(key).copied();
         let delay = match known {
@@ -223,8 +225,8 @@ impl BackoffParameters {
     }
 }
 
-/// Whether a container that ended at `finished` may be started now; if not, when. Noted as started if
-/// it may: the next one waits longer (`doBackOff`).
+/// Whether a container that ended at `finished` may be started now; if not, when. Noted as started
+/// if it may: the next one waits longer (`doBackOff`).
 pub fn may_restart<K: Ord + Clone>(
     backoff: &mut Backoff<K>,
     key: &K,

@@ -1,4 +1,5 @@
-//! One container as the runtime of a node knows it: what it is doing, its newest run and the one before.
+//! One container as the runtime of a node knows it: what it is doing, its newest run and the one
+//! before.
 //!
 //! Stands for containerd behind the CRI. Of all runs only the last two are kept, which is what a
 //! status can show.
@@ -47,8 +48,15 @@ pub(super) enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Idle,
-    Pulling { since: Time },
-    PullEnded { since: Time, error: Option<String> },
+    Pulling {
+        image: Str,
+        since: Time,
+    },
+    PullEnded {
+        image: Str,
+        since: Time,
+        error: Option<String>,
+    },
     Starting,
 }
 

@@ -1,4 +1,5 @@
-//! Spans of time as Go prints them (`time.Duration.String`): the kubelet's messages carry such texts.
+//! Spans of time as Go prints them (`time.Duration.String`): the kubelet's messages carry such
+//! texts.
 
 use std::time::Duration;
 

@@ -68,8 +68,8 @@ impl Host {
             .is_some_and(|stored| stored.is_present)
     }
 
-    /// A pull begins; returns how long it takes. Pods that want the same image share one, and what is
-    /// there already is only compared with the registry.
+    /// A pull begins; returns how long it takes. Pods that want the same image share one, and what
+    /// is there already is only compared with the registry.
     pub fn begin_pull(&mut self, image: &Str, how: ImageBehaviour, now: Time) -> Duration {
         let Pull::Takes(span) = how.pull else {
             return how.pull.duration();
@@ -111,7 +111,8 @@ impl Host {
 /// How long it takes to find that an image has not changed.
 const COMPARE: Duration = Duration::from_millis(500);
 
-/// The number at the end of a node's name, or one made of it: `node-3` has the addresses 10.244.3.x.
+/// The number at the end of a node's name, or one made of it: `node-3` has the addresses
+/// 10.244.3.x.
 fn number_of(node_name: &str) -> u8 {
     let digits = node_name
         .rsplit(|c: char| !c.is_ascii_digit())

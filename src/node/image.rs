@@ -1,12 +1,12 @@
 //! How a container behaves, by the name of its image: the `images` of a scenario file.
 //!
-//! The simulation runs no programs, so this stands for everything that a program would do. Kubernetes
-//! has nothing like it.
+//! The simulation runs no programs, so this stands for everything that a program would do.
+//! Kubernetes has nothing like it.
 //!
-//! `readyAfter` and Kubernetes' own rule, that a container without a readiness probe is ready as soon
-//! as it runs, are kept both: without a readiness or startup probe the time is spent before the
-//! container counts as running (it is `ContainerCreating` for so long); with one, it runs at once and
-//! its probes fail until the time is over.
+//! `readyAfter` and Kubernetes' own rule, that a container without a readiness probe is ready as
+//! soon as it runs, are kept both: without a readiness or startup probe the time is spent before
+//! the container counts as running (it is `ContainerCreating` for so long); with one, it runs at
+//! once and its probes fail until the time is over.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +25,9 @@ pub struct Images(pub BTreeMap<Str, ImageBehaviour>);
 impl Images {
     /// How this image's containers behave. `web` and `web:latest` are the same image.
     pub fn behaviour(&self, image: &str) -> ImageBehaviour {
+        if self.0.is_empty() {
+            return ImageBehaviour::default();
+        }
         let found = self.0.get(image).or_else(|| {
             let other = match image.strip_suffix(":latest") {
                 Some(untagged) => untagged.to_string(),

@@ -1,10 +1,11 @@
-//! Makes sure that an image is there before a container of it is made: pull policy, back-off of pulls
-//! that failed, and what is said of all that.
+//! Makes sure that an image is there before a container of it is made: pull policy, back-off of
+//! pulls that failed, and what is said of all that.
 //!
-//! Follows `pkg/kubelet/images/image_manager.go` and `puller.go`. A pull takes time here, so it comes
-//! in two halves: `ensure` says that one is due, `pull_ended` takes how it ended. Left out: pull
-//! secrets (an image that is there may be used by every pod), pulling one image at a time
-//! (`serializeImagePulls`; here pulls go on side by side), and, unless a limit is set, `registryPullQPS`.
+//! Follows `pkg/kubelet/images/image_manager.go` and `puller.go`. A pull takes time here, so it
+//! comes in two halves: `ensure` says that one is due, `pull_ended` takes how it ended. Left out:
+//! pull secrets (an image that is there may be used by every pod), pulling one image at a time
+//! (`serializeImagePulls`; here pulls go on side by side), and, unless a limit is set,
+//! `registryPullQPS`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::kernel::Time;
 
 use super::backoff::{Backoff, BackoffParameters};
 use super::go_duration;
+use super::image_name::{mistake, with_default_tag};
 
 /// An image and the pod that wants it. Each pod backs off on its own.
 pub type PullKey = (Str, Str);
@@ -99,6 +101,9 @@ impl ImageManager {
         now: Time,
     ) -> Ensured {
         let image = &*key.1;
+        if let Some(why) = mistake(image) {
+            return Ensured::Refused(invalid_name(image, &why));
+        }
         let present = match inspect(&with_default_tag(image)) {
             Ok(present) => present,
             Err(error) => return Ensured::Refused(inspect_failed(image, &error)),
@@ -211,22 +216,21 @@ fn inspect_failed(image: &str, error: &str) -> ImageError {
     }
 }
 
+fn invalid_name(image: &str, why: &str) -> ImageError {
+    let message = format!("Failed to apply default image tag {image:?}: {why}");
+    ImageError {
+        reason: "InvalidImageName",
+        message: message.clone(),
+        event: (EventType::Warning, "InspectFailed", message),
+    }
+}
+
 fn never_pulled(image: &str) -> ImageError {
     let message = format!("Container image {image:?} is not present with pull policy of Never");
     ImageError {
         reason: "ErrImageNeverPull",
         message: message.clone(),
         event: (EventType::Warning, "ErrImageNeverPull", message),
-    }
-}
-
-/// The image with the tag `latest` if it has neither tag nor digest (`applyDefaultImageTag`).
-pub fn with_default_tag(image: &str) -> String {
-    let last = image.rsplit('/').next().unwrap_or(image);
-    if last.contains(':') || last.contains('@') {
-        image.to_string()
-    } else {
-        format!("{image}:latest")
     }
 }
 
@@ -280,19 +284,6 @@ impl PullLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_has_neither_tag_nor_digest_gets_the_default_tag() {
-        for (image, tagged) in [
-            ("root", "root:latest"),
-            ("root:1", "root:1"),
-            ("host:5000/root", "host:5000/root:latest"),
-            ("host:5000/root:1", "host:5000/root:1"),
-            ("root@sha256:abc", "root@sha256:abc"),
-        ] {
-            assert_eq!(with_default_tag(image), tagged);
-        }
-    }
 
     #[test]
     fn a_pull_that_failed_is_held_back_ever_longer_and_says_why() {

@@ -1,14 +1,15 @@
 //! The kubelet of one node, and the node itself as far as it runs containers.
 //!
 //! Follows `pkg/kubelet/kubelet.go` and `pod_workers.go`. Two things live in it that die apart: the
-//! process (back-offs, probe results, what it believes to have written), which `restart` forgets, and
-//! the machine (containers, sandboxes, images), which goes on without the process and stops with
-//! `power_off`.
+//! process (back-offs, probe results, what it believes to have written), which `restart` forgets,
+//! and the machine (containers, sandboxes, images), which goes on without the process and stops
+//! with `power_off`.
 //!
-//! The caller's part: watch the pods whose `spec.nodeName` is this node's; put the keys that `wakes`,
-//! `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a key at a time;
-//! send what the plan says and hand every answer to `answered`; give every timer back when it is due,
-//! also while the process is down (but not those that are `is_of_process`).
+//! The caller's part: watch the pods whose `spec.nodeName` is this node's; put the keys that
+//! `wakes`, `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a key
+//! at a time and none before the cache holds its first list (a pod that is not in it counts as
+//! deleted); send what the plan says and hand every answer to `answered`; give every timer back when
+//! it is due, also while the process is down (but not those that are `is_of_process`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,12 +34,13 @@ use super::timer::{Fired, Timer, Wait};
 /// The kubelet of one node.
 #[derive(Clone, Debug)]
 pub struct Kubelet {
-    host: Host,
-    /// By uid: of two pods with one name, the old one may still be stopping.
-    pods: BTreeMap<Str, PodRecord>,
+    pub(super) host: Host,
+    /// By uid: of two pods with one name, the old one may still be stopping. Shared with copies of
+    /// the kubelet until one of them changes it, so that a copy is cheap.
+    pub(super) pods: BTreeMap<Str, Arc<PodRecord>>,
     /// The uid of the pod that the API has under a name.
-    names: BTreeMap<ObjectKey, Str>,
-    is_powered: bool,
+    pub(super) names: BTreeMap<ObjectKey, Str>,
+    pub(super) is_powered: bool,
 }
 
 /// What a pass decided, and what it will wait for, after these times.
@@ -147,12 +149,13 @@ impl Kubelet {
         let record = self
             .pods
             .entry(uid.clone())
-            .or_insert_with(|| PodRecord::new(object, pod));
+            .or_insert_with(|| Arc::new(PodRecord::new(object, pod)));
+        let record = Arc::make_mut(record);
         Pass::new(&mut self.host, record, object, pod, images, now).run()
     }
 
     fn let_go(&mut self, uid: &Str, images: &Images, now: Time) -> PodPass {
-        let Some(record) = self.pods.get_mut(uid) else {
+        let Some(record) = self.pods.get_mut(uid).map(Arc::make_mut) else {
             return Default::default();
         };
         let object = record.seen.clone();
@@ -184,8 +187,8 @@ impl Kubelet {
         self.pods.remove(uid);
     }
 
-    /// Takes the answer to a request of a plan. Without it a write that failed would be taken for one
-    /// that is on its way.
+    /// Takes the answer to a request of a plan. Without it a write that failed would be taken for
+    /// one that is on its way.
     pub fn answered(&mut self, key: &ObjectKey, response: &Response) {
         let Some(record) = self.record_mut(key) else {
             return;
@@ -212,7 +215,7 @@ impl Kubelet {
             Wait::Container(slot) => self.container_is_due(timer, slot, now, &mut fired),
             Wait::Probe(slot, kind) => self.probe_is_due(timer, slot, kind, now, &mut fired),
             Wait::Look => {
-                if let Some(record) = self.pods.get_mut(&timer.pod)
+                if let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut)
                     && record.look.is_some_and(|(_, token)| token == timer.token)
                 {
                     record.look = None;
@@ -224,10 +227,9 @@ impl Kubelet {
     }
 
     fn container_is_due(&mut self, timer: &Timer, slot: Slot, now: Time, fired: &mut Fired) {
-        let Some(record) = self.pods.get_mut(&timer.pod) else {
+        let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut) else {
             return;
         };
-        let seen = record.seen.clone();
         let Some(container) = record.container_mut(slot) else {
             return;
         };
@@ -236,13 +238,16 @@ impl Kubelet {
         }
         container.token = 0;
         match std::mem::replace(&mut container.busy, Busy::Idle) {
-            Busy::Pulling { since } => {
-                let image = image_of(&seen, slot);
+            Busy::Pulling { image, since } => {
                 let error = container.behaviour.pull.error(&image);
                 if error.is_none() {
                     self.host.image_arrived(&image);
                 }
-                container.busy = Busy::PullEnded { since, error };
+                container.busy = Busy::PullEnded {
+                    image,
+                    since,
+                    error,
+                };
             }
             Busy::Starting => {
                 let ends = record.start(&mut self.host, slot, now);
@@ -265,7 +270,7 @@ impl Kubelet {
         now: Time,
         fired: &mut Fired,
     ) {
-        let Some(record) = self.pods.get_mut(&timer.pod) else {
+        let Some(record) = self.pods.get_mut(&timer.pod).map(Arc::make_mut) else {
             return;
         };
         let seen = record.seen.clone();
@@ -300,87 +305,6 @@ impl Kubelet {
         }
     }
 
-    /// The pods that the node has although the API may not: to be looked at after `restart` or
-    /// `power_on`, once the cache is filled again, so that what was deleted meanwhile is noticed.
-    pub fn known_pods(&self) -> Vec<ObjectKey> {
-        self.names.keys().cloned().collect()
-    }
-
-    /// The process begins anew: its memory is gone, containers go on.
-    pub fn restart(&mut self) {
-        self.host.forget_process();
-        for record in self.pods.values_mut() {
-            forget_process(record);
-        }
-    }
-
-    /// The node goes off: everything that runs on it is dead.
-    pub fn power_off(&mut self) {
-        self.is_powered = false;
-        self.host.lose_power();
-        for record in self.pods.values_mut() {
-            forget_process(record);
-            for container in record.containers_mut() {
-                container.give_up();
-                container.token = 0;
-            }
-        }
-        self.pods.retain(|_, record| !record.is_gone);
-    }
-
-    /// The node comes back: disk and names are as they were, and nothing runs.
-    pub fn power_on(&mut self, now: Time) {
-        if self.is_powered {
-            return;
-        }
-        self.is_powered = true;
-        for record in self.pods.values_mut() {
-            if let Some(sandbox) = &mut record.sandbox {
-                sandbox.is_ready = false;
-            }
-            for container in record.containers_mut() {
-                // What containerd says of a container that it finds dead when it starts.
-                container.end(255, "Unknown", now);
-            }
-        }
-    }
-
-    /// A container of the pod dies (the first that runs, if none is named): its program crashes, or
-    /// takes more memory than it may. Returns what to look at; nothing if none runs.
-    pub fn crash_container(
-        &mut self,
-        pod: &ObjectKey,
-        container: Option<&str>,
-        now: Time,
-        oom: bool,
-    ) -> Vec<ObjectKey> {
-        let Some(record) = self.record_mut(pod) else {
-            return Vec::new();
-        };
-        let wanted = |name: &str| container.is_none_or(|wanted| wanted == name);
-        let mains = record.main.iter_mut();
-        let mut all = mains.chain(record.init.iter_mut());
-        let Some(hit) = all.find(|c| c.is_running() && wanted(&c.name)) else {
-            return Vec::new();
-        };
-        if oom {
-            hit.end(137, "OOMKilled", now);
-        } else {
-            let own = hit.behaviour.exit_code;
-            hit.end(if own == 0 { 1 } else { own }, "Error", now);
-        }
-        vec![pod.clone()]
-    }
-
-    /// Makes a pod ready or unready whatever its probes say; None: as they say. Returns what to look at.
-    pub fn set_ready_override(&mut self, pod: &ObjectKey, ready: Option<bool>) -> Vec<ObjectKey> {
-        let Some(record) = self.record_mut(pod) else {
-            return Vec::new();
-        };
-        record.ready_override = ready;
-        vec![pod.clone()]
-    }
-
     /// What a container has said; the first of the pod, if none is named. The error is kubectl's.
     pub fn logs(
         &self,
@@ -390,31 +314,21 @@ impl Kubelet {
     ) -> Result<Vec<String>, String> {
         let uid = self.names.get(pod);
         let record = uid.and_then(|uid| self.pods.get(uid));
-        logs::of(record, pod, container, previous)
+        logs::of(record.map(Arc::as_ref), pod, container, previous)
     }
 
     /// How many containers run on the node, those of pods that are gone included.
     pub fn running_containers(&self) -> usize {
-        let all = self.pods.values().flat_map(PodRecord::containers);
+        if !self.is_powered {
+            return 0;
+        }
+        let all = self.pods.values().flat_map(|record| record.containers());
         all.filter(|(_, container)| container.is_running()).count()
     }
 
-    fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {
+    pub(super) fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {
         let uid = self.names.get(key)?;
-        self.pods.get_mut(uid)
-    }
-}
-
-fn forget_process(record: &mut PodRecord) {
-    record.look = None;
-    record.write = Write::Settled;
-    record.told = None;
-    record.stop_by = None;
-    record.is_delete_sent = false;
-    record.unhealthy.clear();
-    for container in record.containers_mut() {
-        container.waiting = None;
-        container.probers.stop();
+        self.pods.get_mut(uid).map(Arc::make_mut)
     }
 }
 

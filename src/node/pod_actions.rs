@@ -87,13 +87,17 @@ pub struct PodActions {
     pub kill: Vec<(Slot, String)>,
 }
 
+/// Whether the pod has no address of its own.
+pub fn is_on_host_network(pod: &Pod) -> bool {
+    pod.spec.rest.get("hostNetwork") == Some(&true.into())
+}
+
 /// Whether a new sandbox is needed, and its number (or that of the one that stands).
 pub fn sandbox_changed(pod: &Pod, sandbox: Option<Sandbox>) -> (bool, u32) {
     let Some(sandbox) = sandbox else {
         return (true, 0);
     };
-    let on_host_network = pod.spec.rest.get("hostNetwork") == Some(&true.into());
-    if sandbox.ready && (sandbox.has_ip || on_host_network) {
+    if sandbox.ready && (sandbox.has_ip || is_on_host_network(pod)) {
         (false, sandbox.attempt)
     } else {
         (true, sandbox.attempt + 1)

@@ -1,7 +1,7 @@
 //! Where in its life a pod stands, from its spec and the statuses of its containers.
 //!
-//! Follows `getPhase` in `pkg/kubelet/kubelet_pods.go`, with the gate ContainerRestartRules on. Left
-//! out: static pods.
+//! Follows `getPhase` in `pkg/kubelet/kubelet_pods.go`, with the gate ContainerRestartRules on.
+//! Left out: static pods.
 
 use crate::api::{Container, ContainerState, ContainerStatus, PodPhase, PodSpec, RestartPolicy};
 

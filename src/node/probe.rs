@@ -1,8 +1,8 @@
-//! One prober: it asks a container a question again and again, and stores an answer only when enough
-//! equal answers came in a row.
+//! One prober: it asks a container a question again and again, and stores an answer only when
+//! enough equal answers came in a row.
 //!
-//! Follows `pkg/kubelet/prober/worker.go` (`doProbe`) and `SetDefaults_Probe`. Who ticks it, and what
-//! the container answers, is not its business: see `probing.rs`.
+//! Follows `pkg/kubelet/prober/worker.go` (`doProbe`) and `SetDefaults_Probe`. Who ticks it, and
+//! what the container answers, is not its business: see `probing.rs`.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! When a container's probers tick, and what it answers them.
 //!
-//! A prober ticks first at the container's start plus `initialDelaySeconds` (or as soon as the startup
-//! probe is over), then every period. The kubelet starts its ticker with the pod, at any point of the
-//! period; that is left out. One that is content stops ticking until something happens to the
-//! container: nothing that the simulation knows would change its answer. The answer comes from the
-//! image: good from `readyAfter` on.
+//! A prober ticks first at the container's start plus `initialDelaySeconds` (or as soon as the
+//! startup probe is over), then every period. The kubelet starts its ticker with the pod, at any
+//! point of the period; that is left out. One that is content stops ticking until something happens
+//! to the container: nothing that the simulation knows would change its answer. The answer comes
+//! from the image: good from `readyAfter` on.
 
 use std::time::Duration;
 

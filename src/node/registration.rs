@@ -1,4 +1,5 @@
-//! How a node is made known and says that it lives: the Node object, its Ready condition, its lease.
+//! How a node is made known and says that it lives: the Node object, its Ready condition, its
+//! lease.
 //!
 //! Follows `pkg/kubelet/kubelet_node_status.go`, `pkg/kubelet/nodestatus/setters.go` and
 //! `component-helpers/apimachinery/lease`. Left out: addresses and system information beyond what
@@ -22,7 +23,7 @@ pub const STATUS_PERIOD: Duration = Duration::from_secs(10);
 /// After how long it is written although nothing changed (`nodeStatusReportFrequency`).
 pub const STATUS_REPORT_PERIOD: Duration = Duration::from_secs(300);
 /// For how long a lease holds (`nodeLeaseDurationSeconds`).
-const LEASE_SECONDS: i32 = 40;
+pub const LEASE_SECONDS: i32 = 40;
 const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 /// The Node that a kubelet registers: 4 cpu, 8Gi, 110 pods.
@@ -149,8 +150,8 @@ pub fn register(node_name: &Str, ip: &str, now: Time) -> Plan {
     plan
 }
 
-/// Renews the lease. `lease` is the lease as it was last seen or answered, if ever; without it (or if
-/// it was deleted) one is made. Only the holder writes it, so no version is asked for.
+/// Renews the lease. `lease` is the lease as it was last seen or answered, if ever; without it (or
+/// if it was deleted) one is made. Only the holder writes it, so no version is asked for.
 pub fn renew(node_name: &Str, lease: Option<&Lease>, now: Time) -> Plan {
     let mut plan = Plan::default();
     let mut next = lease_object(node_name, now);

@@ -2,8 +2,8 @@
 //! codes.
 //!
 //! Follows `ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go` and
-//! `ContainerShouldRestart` in `pkg/api/v1/pod/util.go`, with the gate ContainerRestartRules on, as it
-//! is by default in 1.36. Left out: the action `RestartAllContainers`, which is off by default.
+//! `ContainerShouldRestart` in `pkg/api/v1/pod/util.go`, with the gate ContainerRestartRules on, as
+//! it is by default in 1.36. Left out: the action `RestartAllContainers`, which is off by default.
 
 use crate::api::{Container, Pod, RestartPolicy, Value};
 

@@ -1,9 +1,9 @@
 //! The status of a pod, made of what the runtime has.
 //!
-//! Follows `generateAPIPodStatus` and `convertToAPIContainerStatuses` (`pkg/kubelet/kubelet_pods.go`),
-//! `UpdatePodStatus` (`pkg/kubelet/prober/prober_manager.go`) and `TerminatePod`
-//! (`pkg/kubelet/status/status_manager.go`). One difference: there a reason such as CrashLoopBackOff
-//! is found by one sync and reported by the next; here the same pass reports it.
+//! Follows `generateAPIPodStatus` and `convertToAPIContainerStatuses`
+//! (`pkg/kubelet/kubelet_pods.go`), `UpdatePodStatus` (`pkg/kubelet/prober/prober_manager.go`) and
+//! `TerminatePod` (`pkg/kubelet/status/status_manager.go`). One difference: there a reason such as
+//! CrashLoopBackOff is found by one sync and reported by the next; here the same pass reports it.
 
 use crate::api::{
     Condition, ContainerState, ContainerStateRunning, ContainerStateTerminated,
@@ -28,15 +28,15 @@ pub(super) enum Stage {
     Ended,
 }
 
-/// The status that the pod has now. `known` is the status up to now.
-pub(super) fn of(
+/// The status that the pod has now, if it is another than `known`, the status up to now.
+pub(super) fn changed(
     record: &PodRecord,
     pod: &Pod,
     known: &PodStatus,
     host_ip: &Str,
     stage: Stage,
     now: Time,
-) -> PodStatus {
+) -> Option<PodStatus> {
     let statuses = |list: &[ContainerRecord], is_init: bool| -> Vec<ContainerStatus> {
         let pairs = list.iter().enumerate();
         let one = |(index, c)| container_status(record, pod, c, index, is_init, stage);
@@ -46,7 +46,6 @@ pub(super) fn of(
         init_container_statuses: statuses(&record.init, true),
         container_statuses: statuses(&record.main, false),
         start_time: known.start_time.or(record.start_time),
-        rest: known.rest.clone(),
         ..PodStatus::default()
     };
     let phase = phase_of(record, pod, &mut status, known, stage);
@@ -56,8 +55,23 @@ pub(super) fn of(
         status.message = known.message.clone();
     }
     status.conditions = conditions_of(record, pod, &status, known, phase, now);
+    // What is in `rest` is cloned only if there is something to write: most passes change nothing.
+    if is_same(&status, known) && has_addresses(known, host_ip, record.ip()) {
+        return None;
+    }
+    status.rest = known.rest.clone();
     put_addresses(&mut status, host_ip, record.ip());
-    status
+    Some(status)
+}
+
+fn is_same(status: &PodStatus, known: &PodStatus) -> bool {
+    status.phase == known.phase
+        && status.reason == known.reason
+        && status.message == known.message
+        && status.start_time == known.start_time
+        && status.conditions == known.conditions
+        && status.container_statuses == known.container_statuses
+        && status.init_container_statuses == known.init_container_statuses
 }
 
 fn phase_of(
@@ -263,18 +277,22 @@ fn conditions_of(
     all
 }
 
+fn has_addresses(status: &PodStatus, host_ip: &Str, pod_ip: Option<&Str>) -> bool {
+    let has = |key: &str, ip: &Str| status.rest.get(key).and_then(Value::as_str) == Some(ip);
+    has("hostIP", host_ip) && pod_ip.is_none_or(|ip| has("podIP", ip))
+}
+
 fn put_addresses(status: &mut PodStatus, host_ip: &Str, pod_ip: Option<&Str>) {
-    let list = |key: &str, ip: &Str| serde_json::json!([{ key: &**ip }]);
-    let rest = &mut status.rest;
-    if !rest.contains_key("hostIP") {
-        rest.insert("hostIP".into(), Value::from(&**host_ip));
-        rest.insert("hostIPs".into(), list("ip", host_ip));
-    }
-    let Some(pod_ip) = pod_ip else {
+    if has_addresses(status, host_ip, pod_ip) {
         return;
+    }
+    let mut put = |key: &str, ip: &Str| {
+        let list = serde_json::json!([{"ip": &**ip}]);
+        status.rest.insert(key.into(), Value::from(&**ip));
+        status.rest.insert(format!("{key}s"), list);
     };
-    if rest.get("podIP").and_then(Value::as_str) != Some(pod_ip) {
-        rest.insert("podIP".into(), Value::from(&**pod_ip));
-        rest.insert("podIPs".into(), list("ip", pod_ip));
+    put("hostIP", host_ip);
+    if let Some(pod_ip) = pod_ip {
+        put("podIP", pod_ip);
     }
 }

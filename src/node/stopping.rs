@@ -28,8 +28,8 @@ pub(super) fn grace_period(pod: &Pod) -> Duration {
 /// Far from overflowing when added to a time.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// Tells a container to stop within `grace`, or to be quicker than it was told before. Returns whether
-/// that is the first time it is told, and the timer for its end.
+/// Tells a container to stop within `grace`, or to be quicker than it was told before. Returns
+/// whether that is the first time it is told, and the timer for its end.
 pub(super) fn stop(
     record: &mut PodRecord,
     host: &mut Host,

@@ -18,8 +18,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Whether it belongs to the kubelet's process (a probe, a second look) and so is lost while that
-    /// is down. The others belong to containers, which go on.
+    /// Whether it belongs to the kubelet's process (a probe, a second look) and so is lost while
+    /// that is down. The others belong to containers, which go on.
     pub fn is_of_process(&self) -> bool {
         matches!(self.what, Wait::Look | Wait::Probe(..))
     }

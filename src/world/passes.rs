@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::api::{Kind, ObjectKey};
-use crate::controllers::{Change, Context, Deed, Ended, Fact, PassRun, Plan, Promise, Step as Next};
+use crate::controllers::{
+    Change, Context, Deed, Ended, Fact, PassRun, Plan, Step as Next, promises,
+};
 use crate::kernel::Time;
 
 use super::options::Flavour;
 use super::process::{ActivePass, EdgeItem, Process};
 use super::record::{Cause, Occurrence, PassRecord};
 use super::step::Step;
-use super::watching::expectation_key;
 use super::world::World;
 use super::{ControllerId, CrashPoint};
 
@@ -84,10 +85,12 @@ impl World {
     fn level_plan(&mut self, id: ControllerId, key: &ObjectKey) -> Plan {
         let (now, seed) = (self.now, self.options.seed);
         let Some(process) = self.processes.get_mut(&id) else { return Plan::default() };
-        let promises_kept = process.expectations.satisfied(&expectation_key(key), now);
+        let promises_kept = process.expectations.satisfied(&promises::expectations_key(key), now);
         let cx = Context { cache: &process.cache, now, seed, promises_kept };
         let ControllerId::Kubelet(node) = id else { return process.mind.sync(key, &cx) };
-        let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else { return Plan::default() };
+        let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else {
+            return Plan::default();
+        };
         let (plan, timers) = kubelet.sync(key, &cx, &self.options.images);
         for (after, timer) in timers {
             self.put(self.now + after, Step::Kubelet(node, timer));
@@ -136,7 +139,7 @@ impl World {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let epoch = process.epoch;
         process.active.insert(number, ActivePass { record, run, acting: false, silent });
-        self.put(decided, Step::Decided(id, epoch, number));
+        self.put(decided, Step::Decided(id, epoch, number, silent));
     }
 
     /// A pass has thought: it promises, and acts.
@@ -149,15 +152,8 @@ impl World {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let Some(pass) = process.active.get_mut(&number) else { return };
         pass.acting = true;
-        let key = expectation_key(&pass.record.key);
-        match &pass.run.plan().promise {
-            Some(Promise::Creations(count)) => {
-                process.expectations.expect_creations(&key, i64::from(*count), now);
-            }
-            Some(Promise::Deletions(pods)) => {
-                process.expectations.expect_deletions(&key, pods.iter().cloned(), now);
-            }
-            None => {}
+        if let Some(promise) = &pass.run.plan().promise {
+            promises::expect(promise, &pass.record.key, &mut process.expectations, now);
         }
         self.advance(id, number);
     }
@@ -170,16 +166,13 @@ impl World {
         let (written, at_status) = (pass.run.writes_done() > 0, pass.run.at_status());
         let next = pass.run.next(now);
         let (events, broken) = (pass.run.take_events(), pass.run.take_broken_promises());
-        let key = expectation_key(&pass.record.key);
-        (0..broken.creations).for_each(|_| process.expectations.creation_observed(&key));
-        for pod in &broken.deletions {
-            process.expectations.deletion_observed(&key, pod);
-        }
+        promises::give_up(&broken, &pass.record.key, &mut process.expectations);
         events.into_iter().for_each(|event| self.record_event(id, event));
         match next {
             Next::Wait => {}
             Next::Send(requests) => {
-                let point = if at_status { CrashPoint::BeforeStatus } else { CrashPoint::BetweenWrites };
+                let point =
+                    if at_status { CrashPoint::BeforeStatus } else { CrashPoint::BetweenWrites };
                 if (at_status || written) && self.crashes_at(id, point) {
                     return;
                 }
@@ -221,11 +214,8 @@ impl World {
         let Some(next) = next.filter(|next| *next < process.announced) else { return };
         process.announced = next;
         let epoch = process.epoch;
-        // An edge-triggered Deployment's timer is its progress deadline: a condition turns, no more.
-        let only_status = process.flavour == Flavour::Edge
-            && id == ControllerId::Deployment
-            && process.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_)));
-        self.put(next, Step::Due(id, epoch, only_status));
+        let second_look = id == ControllerId::Deployment && process.waits_for_timers_only();
+        self.put(next, Step::Due(id, epoch, second_look));
     }
 
     pub(super) fn queue_due(&mut self, id: ControllerId) {

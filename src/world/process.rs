@@ -167,6 +167,17 @@ impl Process {
         }
     }
 
+    /// Whether all that comes back later does so by a timer, and nothing after an error. A
+    /// Deployment's timer is its progress deadline: a condition turns, no more.
+    pub fn waits_for_timers_only(&self) -> bool {
+        match self.flavour {
+            Flavour::Edge => {
+                self.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_)))
+            }
+            Flavour::Level => self.later_causes.values().all(|cause| *cause == Cause::Timer),
+        }
+    }
+
     /// How many items wait now.
     pub fn waiting(&self) -> usize {
         match self.flavour {

@@ -18,13 +18,14 @@ pub enum Step {
     Deliver(u64, bool),
     /// A change that was delayed at the door reaches the loop.
     Door(ControllerId, u32, Box<Change>, Cause),
-    /// A pass has thought and acts.
-    Decided(ControllerId, u32, u64),
+    /// A pass has thought and acts; true: an edge-triggered loop had no use for its change.
+    Decided(ControllerId, u32, u64, bool),
     /// A request reaches the API server.
     Arrive(u64),
     /// An answer reaches the client.
     Answer(u64, Box<Response>),
-    /// A delayed key or edge item is due; true: it can change nothing but a status.
+    /// A delayed key or edge item is due; true: it is a second look that changes a status at most,
+    /// if no event was lost.
     Due(ControllerId, u32, bool),
     /// A list of a stream is answered: the objects and their revision.
     Listed(usize, u32, Vec<Arc<Object>>, u64),
@@ -53,6 +54,7 @@ impl Step {
                 | Step::Heartbeat(_)
                 | Step::Monitor(_)
                 | Step::Deliver(_, true)
+                | Step::Decided(_, _, _, true)
                 | Step::Due(_, _, true)
         )
     }
@@ -62,7 +64,7 @@ impl Step {
         let (kind, number) = match self {
             Step::Deliver(flight, _) => (0, *flight),
             Step::Door(id, ..) => (1, id.number()),
-            Step::Decided(_, _, pass) => (2, *pass),
+            Step::Decided(_, _, pass, _) => (2, *pass),
             Step::Arrive(request) => (3, *request),
             Step::Answer(request, _) => (4, *request),
             Step::Due(id, ..) => (5, id.number()),
@@ -82,7 +84,7 @@ impl Step {
     pub fn meant_for(&self) -> Option<(ControllerId, u32)> {
         match self {
             Step::Door(id, epoch, ..)
-            | Step::Decided(id, epoch, _)
+            | Step::Decided(id, epoch, ..)
             | Step::Due(id, epoch, _)
             | Step::Resync(id, epoch) => Some((*id, *epoch)),
             _ => None,

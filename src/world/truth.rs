@@ -69,6 +69,25 @@ impl World {
         short
     }
 
+    /// Whether some Deployment's sets are not as it wants them: work for its own loop. Missing pods of
+    /// a set of the right size are not.
+    pub fn a_deployment_has_work(&self) -> bool {
+        let deployments = self.store().list(Kind::Deployment).filter_map(|o| o.as_deployment());
+        deployments.into_iter().any(|deployment| {
+            let sets = self.store().list(Kind::ReplicaSet).filter_map(|o| o.as_replica_set());
+            let mut right = 0;
+            for set in sets.filter(|set| set.metadata.is_controlled_by(&deployment.metadata.uid)) {
+                let is_new = equal_ignoring_hash(&set.spec.template, &deployment.spec.template);
+                let wanted = if is_new { deployment.spec.replicas() } else { 0 };
+                if set.spec.replicas() != wanted {
+                    return true;
+                }
+                right += u32::from(is_new);
+            }
+            right == 0 || deployment.status.observed_generation < deployment.metadata.generation
+        })
+    }
+
     fn deployment_shortfall(
         &self,
         deployment: &Deployment,

@@ -73,16 +73,21 @@ impl World {
 
     /// Upkeep goes on for ever; this is the part of it that may change something.
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
-        let resync = self.agenda.iter().filter_map(|entry| match entry.what {
-            Step::Resync(id, epoch) => self.resync_helps(id, epoch).then_some(entry.at),
+        let looks = self.agenda.iter().filter_map(|entry| match entry.what {
+            Step::Resync(id, epoch) => {
+                self.look_helps(id, epoch).then_some((entry.at, "resync"))
+            }
+            Step::Due(id, epoch, true) => {
+                let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                helps.then_some((entry.at, "progress-deadline"))
+            }
             _ => None,
         });
-        let resync = resync.min().map(|at| (at, "resync"));
-        resync.into_iter().chain(self.dead_node_unnoticed()).min()
+        looks.chain(self.dead_node_unnoticed()).min()
     }
 
-    /// A resync shows an edge-triggered loop no difference, so only a level-triggered one is helped.
-    fn resync_helps(&self, id: ControllerId, epoch: u32) -> bool {
+    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is helped.
+    fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
         self.process(id).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::api::{Kind, Object};
 use crate::apiserver::{Commit, WatchEvent, WatchEventType};
-use crate::controllers::{Change, ChangeKind, Context, Woken};
+use crate::controllers::{Change, ChangeKind, Context, Woken, promises};
 
 use super::ControllerId;
 use super::options::Flavour;
@@ -336,24 +336,11 @@ fn take_into_cache(process: &mut Process, event: &WatchEvent) -> Change {
 
 /// What an event handler's verdict does to a level-triggered loop's queue.
 pub(super) fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: crate::kernel::Time) {
-    for key in &woken.created {
-        process.expectations.creation_observed(&expectation_key(key));
-    }
-    for (key, pod) in &woken.deleted {
-        process.expectations.deletion_observed(&expectation_key(key), pod);
-    }
-    for key in &woken.forgotten {
-        process.expectations.delete(&expectation_key(key));
-    }
+    promises::observe(&woken, &mut process.expectations);
     for key in woken.keys {
         process.enqueue(key, cause);
     }
     for (key, after) in woken.later {
         process.enqueue_later(key, after, Cause::Timer, now);
     }
-}
-
-/// The key under which expectations are kept.
-pub(super) fn expectation_key(key: &crate::api::ObjectKey) -> crate::api::Str {
-    format!("{}/{}", key.namespace, key.name).into()
 }

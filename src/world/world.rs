@@ -323,7 +323,7 @@ impl World {
         match step {
             Step::Deliver(flight, _) => self.deliver(flight),
             Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
-            Step::Decided(id, _, pass) => self.decided(id, pass),
+            Step::Decided(id, _, pass, _) => self.decided(id, pass),
             Step::Arrive(request) => self.request_arrives(request),
             Step::Answer(request, response) => self.answer_arrives(request, &response),
             Step::Due(id, ..) => self.queue_due(id),

@@ -128,9 +128,9 @@ fn blank_length(text: &str, after_name: bool) -> Option<usize> {
     if text.starts_with('"') {
         return Some(escaped(text, '"'));
     }
-    if text.starts_with('\'') {
+    if let Some(inner) = text.strip_prefix('\'') {
         // 'a' and '\n' are characters, 'a on its own is a lifetime.
-        let mut inner = text[1..].chars();
+        let mut inner = inner.chars();
         let (first, second) = (inner.next()?, inner.next()?);
         return (first == '\\' || second == '\'').then(|| escaped(text, '\''));
     }

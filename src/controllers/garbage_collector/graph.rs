@@ -115,10 +115,7 @@ impl Graph {
         let (meta, key, mut look) = (object.meta(), object.key(), Vec::new());
         match self.nodes.get_mut(&meta.uid) {
             None => {
-                let node = Node {
-                    key: Some(key.clone()),
-                    ..Node::default()
-                };
+                let node = Node { key: Some(key.clone()), ..Node::default() };
                 self.nodes.insert(meta.uid.clone(), node);
             }
             Some(node) if node.is_virtual => self.becomes_real(meta, &key, &mut look),
@@ -165,10 +162,7 @@ impl Graph {
             look.push(key.clone());
         }
         for reference in &old {
-            let now = meta
-                .owner_references
-                .iter()
-                .find(|r| r.uid == reference.uid);
+            let now = meta.owner_references.iter().find(|r| r.uid == reference.uid);
             let Some(owner) = self.nodes.get_mut(&reference.uid) else {
                 continue;
             };
@@ -196,10 +190,7 @@ impl Graph {
             owner.dependents.insert(uid.clone());
             return owner.key != key || owner.deleting_dependents;
         }
-        if key
-            .as_ref()
-            .is_some_and(|key| self.is_absent(key, &reference.uid))
-        {
+        if key.as_ref().is_some_and(|key| self.is_absent(key, &reference.uid)) {
             return true;
         }
         let node = Node {
@@ -240,10 +231,7 @@ impl Graph {
     /// The keys of what a node owns.
     pub fn keys_of_dependents(&self, uid: &str) -> Vec<ObjectKey> {
         let dependents = self.nodes.get(uid).map(|node| &node.dependents);
-        let nodes = dependents
-            .into_iter()
-            .flatten()
-            .filter_map(|uid| self.nodes.get(uid));
+        let nodes = dependents.into_iter().flatten().filter_map(|uid| self.nodes.get(uid));
         nodes.filter_map(|node| node.key.clone()).collect()
     }
 
@@ -306,10 +294,7 @@ impl Graph {
     /// The server has this object. If no watch has shown it yet, it counts as there from now on.
     pub fn found(&mut self, object: &Object) {
         let (meta, key) = (object.meta(), object.key());
-        let unseen = || Node {
-            is_virtual: true,
-            ..Node::default()
-        };
+        let unseen = || Node { is_virtual: true, ..Node::default() };
         let node = self.nodes.entry(meta.uid.clone()).or_insert_with(unseen);
         let old = node.clone();
         node.key = Some(key.clone());

@@ -73,10 +73,7 @@ impl GarbageCollector {
                 keys.extend(self.find_lost_owners(object, cx));
             }
         }
-        Woken {
-            keys,
-            ..Woken::default()
-        }
+        Woken { keys, ..Woken::default() }
     }
 
     /// On a resync: an owner that is in the graph but no longer in the cache went unheard.
@@ -218,12 +215,8 @@ impl GarbageCollector {
 
     fn read(&mut self, key: &ObjectKey, object: &Object, owners: &[(ObjectKey, Str)]) -> Batch {
         let own = self.ask(key, &[object.meta().uid.clone()]);
-        let others = owners
-            .iter()
-            .map(|(key, uid)| self.ask(key, &[uid.clone()]));
-        std::iter::once(own)
-            .chain(others.collect::<Batch>())
-            .collect()
+        let others = owners.iter().map(|(key, uid)| self.ask(key, &[uid.clone()]));
+        std::iter::once(own).chain(others.collect::<Batch>()).collect()
     }
 
     fn wrong_namespaces(&self, key: &ObjectKey, object: &Arc<Object>) -> Vec<EventNote> {
@@ -262,9 +255,7 @@ impl GarbageCollector {
     fn orphan_dependents(&self, key: &ObjectKey, object: &Arc<Object>, cx: &Context<'_>) -> Plan {
         let meta = object.meta();
         let keys = self.graph.keys_of_dependents(&meta.uid);
-        let dependents = keys
-            .iter()
-            .filter_map(|key| Some((key, cx.cache.get(key)?)));
+        let dependents = keys.iter().filter_map(|key| Some((key, cx.cache.get(key)?)));
         let owned = dependents.filter(|(_, dependent)| {
             let mut references = dependent.meta().owner_references.iter();
             references.any(|reference| reference.uid == meta.uid)
@@ -281,10 +272,7 @@ impl GarbageCollector {
         if !patches.is_empty() {
             plan.batches.push(patches);
         }
-        plan.then(tolerant(
-            Deed::Unblock,
-            patch_finalizer_away(key, meta, ORPHAN),
-        ));
+        plan.then(tolerant(Deed::Unblock, patch_finalizer_away(key, meta, ORPHAN)));
         plan
     }
 }
@@ -300,12 +288,7 @@ struct Owners {
 }
 
 fn sort_owners(graph: &Graph, key: &ObjectKey, references: &[OwnerReference]) -> Owners {
-    let mut owners = Owners {
-        solid: 0,
-        waiting: false,
-        leaving: Vec::new(),
-        unknown: Vec::new(),
-    };
+    let mut owners = Owners { solid: 0, waiting: false, leaving: Vec::new(), unknown: Vec::new() };
     for reference in references {
         match graph.standing(reference, key) {
             Standing::Solid => owners.solid += 1,
@@ -347,11 +330,8 @@ fn delete(key: &ObjectKey, object: &Object, policy: Propagation) -> Request {
         uid: Some(object.meta().uid.clone()),
         resource_version: Some(object.meta().resource_version),
     };
-    let options = DeleteOptions {
-        grace_period_seconds: None,
-        propagation: Some(policy),
-        preconditions,
-    };
+    let options =
+        DeleteOptions { grace_period_seconds: None, propagation: Some(policy), preconditions };
     Request::Delete(key.clone(), options)
 }
 

@@ -15,11 +15,7 @@ pub fn coordinates(reference: &OwnerReference, dependent: &ObjectKey) -> Option<
     if namespaced && dependent.namespace.is_empty() {
         return None;
     }
-    let namespace: Str = if namespaced {
-        dependent.namespace.clone()
-    } else {
-        "".into()
-    };
+    let namespace: Str = if namespaced { dependent.namespace.clone() } else { "".into() };
     Some(ObjectKey::new(kind, namespace, reference.name.clone()))
 }
 
@@ -87,10 +83,7 @@ mod tests {
         assert_eq!(node, Some(ObjectKey::new(Kind::Node, "", "owner")));
         let volume = ObjectKey::new(Kind::PersistentVolume, "", "disk");
         assert_eq!(coordinates(&reference("Pod", "v1"), &volume), None);
-        assert_eq!(
-            coordinates(&reference("Widget", "example.com/v1"), &pod),
-            None
-        );
+        assert_eq!(coordinates(&reference("Widget", "example.com/v1"), &pod), None);
     }
 
     #[test]
@@ -100,10 +93,6 @@ mod tests {
         let both = [reference("Pod", "v1"), other.clone()];
         assert_eq!(remove_owner_references(&both, &["1".into()]), [other]);
         let unblocked = unblock_owner_references(&both);
-        assert!(
-            unblocked
-                .iter()
-                .all(|reference| !reference.block_owner_deletion)
-        );
+        assert!(unblocked.iter().all(|reference| !reference.block_owner_deletion));
     }
 }

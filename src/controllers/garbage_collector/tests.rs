@@ -35,10 +35,7 @@ fn chain(cluster: &mut Cluster) {
 }
 
 fn delete_object(cluster: &mut Cluster, kind: Kind, name: &str, propagation: Propagation) {
-    let options = DeleteOptions {
-        propagation: Some(propagation),
-        ..DeleteOptions::default()
-    };
+    let options = DeleteOptions { propagation: Some(propagation), ..DeleteOptions::default() };
     let request = Request::Delete(key(kind, name), options);
     cluster.ask(request).expect("deleted");
 }
@@ -59,17 +56,9 @@ fn objects_whose_owners_exist_wake_nothing() {
 fn in_the_background_owners_go_before_their_dependents() {
     let mut cluster = Cluster::new();
     chain(&mut cluster);
-    delete_object(
-        &mut cluster,
-        Kind::Deployment,
-        "web",
-        Propagation::Background,
-    );
+    delete_object(&mut cluster, Kind::Deployment, "web", Propagation::Background);
     assert!(!exists(&cluster, Kind::Pod, "web-1-a"));
-    let expected = [
-        "Delete ReplicaSet default/web-1",
-        "Delete Pod default/web-1-a",
-    ];
+    let expected = ["Delete ReplicaSet default/web-1", "Delete Pod default/web-1-a"];
     assert_eq!(writes(&cluster), expected);
 }
 
@@ -77,12 +66,7 @@ fn in_the_background_owners_go_before_their_dependents() {
 fn in_the_foreground_dependents_go_before_their_owners() {
     let mut cluster = Cluster::new();
     chain(&mut cluster);
-    delete_object(
-        &mut cluster,
-        Kind::Deployment,
-        "web",
-        Propagation::Foreground,
-    );
+    delete_object(&mut cluster, Kind::Deployment, "web", Propagation::Foreground);
     let expected = [
         "Delete ReplicaSet default/web-1",
         "Delete Pod default/web-1-a",
@@ -100,17 +84,9 @@ fn a_foreground_deletion_waits_for_a_pod_that_is_being_stopped() {
     let mut pod = dependent("web-a", &[owner_of(&set, true)]);
     pod["spec"]["nodeName"] = json!("node-1");
     cluster.create(Kind::Pod, pod);
-    delete_object(
-        &mut cluster,
-        Kind::ReplicaSet,
-        "web",
-        Propagation::Foreground,
-    );
+    delete_object(&mut cluster, Kind::ReplicaSet, "web", Propagation::Foreground);
     assert!(exists(&cluster, Kind::ReplicaSet, "web"));
-    let options = DeleteOptions {
-        grace_period_seconds: Some(0),
-        ..DeleteOptions::default()
-    };
+    let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
     let stopped = Request::Delete(key(Kind::Pod, "web-a"), options);
     cluster.ask(stopped).expect("deleted");
     assert!(!exists(&cluster, Kind::ReplicaSet, "web"));
@@ -123,12 +99,7 @@ fn a_dependent_that_does_not_block_is_not_waited_for() {
     let mut pod = dependent("web-a", &[owner_of(&set, false)]);
     pod["spec"]["nodeName"] = json!("node-1");
     cluster.create(Kind::Pod, pod);
-    delete_object(
-        &mut cluster,
-        Kind::ReplicaSet,
-        "web",
-        Propagation::Foreground,
-    );
+    delete_object(&mut cluster, Kind::ReplicaSet, "web", Propagation::Foreground);
     assert!(!exists(&cluster, Kind::ReplicaSet, "web"));
     assert!(exists(&cluster, Kind::Pod, "web-a"), "it is being stopped");
 }
@@ -170,19 +141,9 @@ fn a_dependent_with_another_owner_only_loses_its_reference() {
     let two = cluster.create(Kind::ReplicaSet, dependent("two", &[]));
     let owners = [owner_of(&one, false), owner_of(&two, false)];
     cluster.create(Kind::Pod, dependent("pod", &owners));
-    delete_object(
-        &mut cluster,
-        Kind::ReplicaSet,
-        "one",
-        Propagation::Background,
-    );
+    delete_object(&mut cluster, Kind::ReplicaSet, "one", Propagation::Background);
     let pod = cluster.stored(&key(Kind::Pod, "pod")).expect("a pod");
-    let names: Vec<_> = pod
-        .meta()
-        .owner_references
-        .iter()
-        .map(|r| &*r.name)
-        .collect();
+    let names: Vec<_> = pod.meta().owner_references.iter().map(|r| &*r.name).collect();
     assert_eq!(names, ["two"]);
 }
 
@@ -196,10 +157,7 @@ fn an_owner_that_was_never_there_is_asked_for_once_and_then_known() {
     cluster.create(Kind::Pod, dependent("a", &[missing_owner()]));
     cluster.create(Kind::Pod, dependent("b", &[missing_owner()]));
     assert!(!exists(&cluster, Kind::Pod, "a") && !exists(&cluster, Kind::Pod, "b"));
-    let asked = cluster
-        .requests
-        .iter()
-        .filter(|r| r.contains("default/gone"));
+    let asked = cluster.requests.iter().filter(|r| r.contains("default/gone"));
     assert_eq!(asked.count(), 1, "{:?}", cluster.requests);
 }
 
@@ -218,19 +176,13 @@ fn an_owner_in_another_namespace_counts_as_absent() {
     let mut far = dependent("issuer", &[]);
     far["metadata"]["namespace"] = json!("far");
     let secret = cluster.create(Kind::Secret, far);
-    cluster.create(
-        Kind::ConfigMap,
-        dependent("ca", &[owner_of(&secret, false)]),
-    );
+    cluster.create(Kind::ConfigMap, dependent("ca", &[owner_of(&secret, false)]));
     assert!(!exists(&cluster, Kind::ConfigMap, "ca"));
     let start = "ConfigMap default/ca: OwnerRefInvalidNamespace: ownerRef [v1/Secret, namespace: \
         default, name: issuer, uid: ";
     let event = cluster.events.first().expect("an event");
     assert!(event.starts_with(start), "{event}");
-    assert!(
-        event.ends_with("] does not exist in namespace \"default\""),
-        "{event}"
-    );
+    assert!(event.ends_with("] does not exist in namespace \"default\""), "{event}");
 }
 
 #[test]
@@ -239,18 +191,9 @@ fn two_that_wait_for_each_other_are_let_go() {
     let one = cluster.create(Kind::ConfigMap, dependent("one", &[]));
     let two = cluster.create(Kind::ConfigMap, dependent("two", &[owner_of(&one, true)]));
     let back = json!({"metadata": {"ownerReferences": [owner_of(&two, true)]}});
-    let request = Request::Patch(
-        crate::apiserver::Part::Main,
-        key(Kind::ConfigMap, "one"),
-        back,
-    );
+    let request = Request::Patch(crate::apiserver::Part::Main, key(Kind::ConfigMap, "one"), back);
     cluster.ask(request).expect("patched");
-    delete_object(
-        &mut cluster,
-        Kind::ConfigMap,
-        "one",
-        Propagation::Foreground,
-    );
+    delete_object(&mut cluster, Kind::ConfigMap, "one", Propagation::Foreground);
     cluster.advance(Duration::from_secs(10));
     assert!(!exists(&cluster, Kind::ConfigMap, "one"));
     assert!(!exists(&cluster, Kind::ConfigMap, "two"));
@@ -260,15 +203,10 @@ fn two_that_wait_for_each_other_are_let_go() {
 fn a_collector_that_comes_back_finishes_what_it_finds() {
     let mut cluster = Cluster::new();
     chain(&mut cluster);
-    let options = DeleteOptions {
-        propagation: Some(Propagation::Background),
-        ..DeleteOptions::default()
-    };
+    let options =
+        DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let request = Request::Delete(key(Kind::Deployment, "web"), options);
-    cluster
-        .server
-        .handle(&request, cluster.now)
-        .expect("deleted");
+    cluster.server.handle(&request, cluster.now).expect("deleted");
     cluster.restart();
     assert!(!exists(&cluster, Kind::ReplicaSet, "web-1"));
     assert!(!exists(&cluster, Kind::Pod, "web-1-a"));
@@ -319,11 +257,7 @@ fn assert_law(graph: &Graph, seed: u64) {
     for (uid, node) in graph.nodes() {
         for (other, owner) in graph.nodes() {
             let names = node.owners.iter().any(|reference| reference.uid == *other);
-            assert_eq!(
-                owner.dependents.contains(uid),
-                names,
-                "seed {seed}: {uid} of {other}"
-            );
+            assert_eq!(owner.dependents.contains(uid), names, "seed {seed}: {uid} of {other}");
         }
     }
 }

@@ -67,11 +67,7 @@ impl Evictions {
             self.forget(key);
             return Plan::nothing(Fact::Gone, Fact::Gone);
         };
-        let Some(name) = pod
-            .spec
-            .node_name
-            .as_ref()
-            .filter(|_| !pod.metadata.is_terminating())
+        let Some(name) = pod.spec.node_name.as_ref().filter(|_| !pod.metadata.is_terminating())
         else {
             self.forget(key);
             return Plan::nothing(Fact::None, Fact::None);
@@ -97,10 +93,7 @@ impl Evictions {
         cx: &Context<'_>,
     ) -> Plan {
         let (now, at) = (cx.now, cx.now + span);
-        let due = self
-            .0
-            .entry(key.clone())
-            .or_insert(Eviction { at, told: false });
+        let due = self.0.entry(key.clone()).or_insert(Eviction { at, told: false });
         if span == Duration::ZERO {
             due.at = now;
         }

@@ -91,11 +91,7 @@ impl Health {
     /// Whether the node has been silent too long.
     pub fn is_silent(&self, node: &Node, now: Time) -> bool {
         let never = ready(node).is_none();
-        let period = if never {
-            STARTUP_GRACE_PERIOD
-        } else {
-            GRACE_PERIOD
-        };
+        let period = if never { STARTUP_GRACE_PERIOD } else { GRACE_PERIOD };
         now > self.heard + period
     }
 }
@@ -115,9 +111,7 @@ pub fn put_in_doubt(node: &Node, now: Timestamp) -> Node {
     let mut after = node.clone();
     let conditions = &mut after.status.conditions;
     for kind in KUBELET_CONDITIONS {
-        let known = conditions
-            .iter_mut()
-            .find(|condition| &*condition.kind == kind);
+        let known = conditions.iter_mut().find(|condition| &*condition.kind == kind);
         match known {
             Some(condition) if condition.status == ConditionStatus::Unknown => {}
             Some(condition) => {

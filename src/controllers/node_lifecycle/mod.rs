@@ -62,10 +62,7 @@ impl NodeLifecycle {
             Object::Pod(pod) => self.pod_changed(change, pod, cx),
             _ => Vec::new(),
         };
-        Woken {
-            keys,
-            ..Woken::default()
-        }
+        Woken { keys, ..Woken::default() }
     }
 
     fn node_changed(&self, change: &Change, node: &Node, cx: &Context<'_>) -> Vec<ObjectKey> {
@@ -133,9 +130,7 @@ impl NodeLifecycle {
         }
         if self.zones.update(states.into_iter()) == Turn::Recovered {
             // It was the network: every node gets its full time again.
-            self.healths
-                .values_mut()
-                .for_each(|health| health.heard = cx.now);
+            self.healths.values_mut().for_each(|health| health.heard = cx.now);
         }
         let key = |name: &Str| ObjectKey::new(Kind::Node, "", name.clone());
         let names = self.healths.keys();
@@ -196,8 +191,7 @@ impl NodeLifecycle {
         let mut plan = Plan::nothing(Fact::Gone, Fact::Gone);
         if let Some(health) = self.healths.remove(name) {
             let text = format!("Removing Node {name} from Controller");
-            plan.events
-                .push(node_note(&health.object, "RemovingNode", &text));
+            plan.events.push(node_note(&health.object, "RemovingNode", &text));
         }
         plan
     }
@@ -254,11 +248,7 @@ impl NodeLifecycle {
         };
         let is_back = !health.is_silent(node, cx.now);
         if is_back || !health.marking.is_due(cx.now) {
-            health.marking = if is_back {
-                Marking::Done
-            } else {
-                health.marking
-            };
+            health.marking = if is_back { Marking::Done } else { health.marking };
             return;
         }
         let pods = self.pods.get(name).into_iter().flatten();

@@ -68,17 +68,12 @@ pub fn taints_after(node: &Node, expulsion: Expulsion, now: Timestamp) -> Option
     };
     let has = &node.spec.taints;
     let stays = |own: &&Taint| !is_ours(own) || wanted.iter().any(|w| same(w, own));
-    let missing = wanted
-        .iter()
-        .filter(|w| !has.iter().any(|own| same(w, own)));
+    let missing = wanted.iter().filter(|w| !has.iter().any(|own| same(w, own)));
     let mut missing = missing.cloned().peekable();
     if missing.peek().is_none() && has.iter().all(|own| stays(&own)) {
         return None;
     }
-    let added = missing.map(|taint| Taint {
-        time_added: Some(now),
-        ..taint
-    });
+    let added = missing.map(|taint| Taint { time_added: Some(now), ..taint });
     Some(has.iter().filter(stays).cloned().chain(added).collect())
 }
 

@@ -33,10 +33,7 @@ fn pod(cluster: &mut Cluster, name: &str, node: &str, toleration_seconds: Option
     let meta = json!({"name": name, "namespace": "default"});
     let spec = json!({"containers": [], "nodeName": node, "tolerations": [toleration]});
     let status = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
-    cluster.create(
-        Kind::Pod,
-        json!({"metadata": meta, "spec": spec, "status": status}),
-    );
+    cluster.create(Kind::Pod, json!({"metadata": meta, "spec": spec, "status": status}));
 }
 
 /// Lets time pass while these nodes renew their leases every ten seconds.
@@ -46,9 +43,7 @@ fn live(cluster: &mut Cluster, alive: &[&str], seconds: u64) {
             let now = crate::api::Timestamp::from(cluster.now).to_string();
             let renewed = json!({"spec": {"renewTime": now}});
             let lease = key(Kind::Lease, "kube-node-lease", name);
-            cluster
-                .ask(Request::Patch(Part::Main, lease, renewed))
-                .expect("renewed");
+            cluster.ask(Request::Patch(Part::Main, lease, renewed)).expect("renewed");
         }
         cluster.advance(Duration::from_secs(10));
     }
@@ -61,17 +56,11 @@ fn node<'a>(cluster: &'a Cluster, name: &str) -> &'a Node {
 
 fn taints(cluster: &Cluster, name: &str) -> Vec<(String, TaintEffect)> {
     let taints = node(cluster, name).spec.taints.iter();
-    taints
-        .map(|taint| (taint.key.to_string(), taint.effect))
-        .collect()
+    taints.map(|taint| (taint.key.to_string(), taint.effect)).collect()
 }
 
 fn told(cluster: &Cluster, text: &str) -> usize {
-    cluster
-        .events
-        .iter()
-        .filter(|event| event.contains(text))
-        .count()
+    cluster.events.iter().filter(|event| event.contains(text)).count()
 }
 
 #[test]
@@ -94,10 +83,7 @@ fn a_silent_node_is_written_off_and_tainted() {
     let ready = ready(node(&cluster, "node-3")).expect("a condition");
     assert_eq!(ready.status, ConditionStatus::Unknown);
     assert_eq!(ready.reason.as_deref(), Some("NodeStatusUnknown"));
-    assert_eq!(
-        ready.message.as_deref(),
-        Some("Kubelet stopped posting node status.")
-    );
+    assert_eq!(ready.message.as_deref(), Some("Kubelet stopped posting node status."));
     live(&mut cluster, &NAMES[..2], 10);
     let expected = [
         (UNREACHABLE.to_string(), TaintEffect::NoSchedule),
@@ -106,17 +92,8 @@ fn a_silent_node_is_written_off_and_tainted() {
     assert_eq!(taints(&cluster, "node-3"), expected);
     assert!(node(&cluster, "node-3").spec.taints[1].time_added.is_some());
     assert_eq!(taints(&cluster, "node-1"), []);
-    assert_eq!(
-        told(
-            &cluster,
-            "NodeNotReady: Node node-3 status is now: NodeNotReady"
-        ),
-        1
-    );
-    assert_eq!(
-        told(&cluster, "Pod default/web: NodeNotReady: Node is not ready"),
-        1
-    );
+    assert_eq!(told(&cluster, "NodeNotReady: Node node-3 status is now: NodeNotReady"), 1);
+    assert_eq!(told(&cluster, "Pod default/web: NodeNotReady: Node is not ready"), 1);
     let web = cluster.stored(&key(Kind::Pod, "default", "web"));
     assert!(!web.and_then(|o| o.as_pod()).expect("a pod").is_ready());
 }
@@ -129,9 +106,7 @@ fn the_pods_of_a_dead_node_go_when_their_toleration_is_over() {
     pod(&mut cluster, "elsewhere", "node-1", Some(300));
     live(&mut cluster, &NAMES[..2], 360);
     let terminating = |cluster: &Cluster, name| {
-        let pod = cluster
-            .stored(&key(Kind::Pod, "default", name))
-            .expect("a pod");
+        let pod = cluster.stored(&key(Kind::Pod, "default", name)).expect("a pod");
         pod.meta().is_terminating()
     };
     assert!(!terminating(&cluster, "web"), "50 s, the next round, 300 s");
@@ -140,9 +115,7 @@ fn the_pods_of_a_dead_node_go_when_their_toleration_is_over() {
     assert!(!terminating(&cluster, "patient") && !terminating(&cluster, "elsewhere"));
     let event = "Pod default/web: TaintManagerEviction: Marking for deletion Pod default/web";
     assert_eq!(told(&cluster, event), 1);
-    let web = cluster
-        .stored(&key(Kind::Pod, "default", "web"))
-        .expect("a pod");
+    let web = cluster.stored(&key(Kind::Pod, "default", "web")).expect("a pod");
     let conditions = &web.as_pod().expect("a pod").status.conditions;
     assert!(Condition::holds(conditions, "DisruptionTarget"));
 }
@@ -161,9 +134,7 @@ fn a_node_that_comes_back_loses_its_taints_and_keeps_its_pods() {
     assert_eq!(taints(&cluster, "node-3"), []);
     let cancelled = "TaintManagerEviction: Cancelling deletion of Pod default/web";
     assert_eq!(told(&cluster, cancelled), 1, "{:?}", cluster.events);
-    let web = cluster
-        .stored(&key(Kind::Pod, "default", "web"))
-        .expect("a pod");
+    let web = cluster.stored(&key(Kind::Pod, "default", "web")).expect("a pod");
     assert!(!web.meta().is_terminating());
 }
 
@@ -182,11 +153,7 @@ fn a_node_whose_kubelet_says_that_it_is_not_ready_is_tainted_so() {
     assert_eq!(taints(&cluster, "node-2"), expected);
     // When it falls silent, one taint gives way to the other at once.
     live(&mut cluster, &["node-1", "node-3"], 70);
-    assert!(
-        taints(&cluster, "node-2")
-            .iter()
-            .all(|(key, _)| key == UNREACHABLE)
-    );
+    assert!(taints(&cluster, "node-2").iter().all(|(key, _)| key == UNREACHABLE));
 }
 
 #[test]
@@ -198,9 +165,7 @@ fn when_every_node_is_silent_nothing_is_evicted() {
         let expected = [(UNREACHABLE.to_string(), TaintEffect::NoSchedule)];
         assert_eq!(taints(&cluster, name), expected, "{name}");
     }
-    let web = cluster
-        .stored(&key(Kind::Pod, "default", "web"))
-        .expect("a pod");
+    let web = cluster.stored(&key(Kind::Pod, "default", "web")).expect("a pod");
     assert!(!web.meta().is_terminating());
 }
 
@@ -213,9 +178,7 @@ fn two_dead_nodes_of_a_zone_are_tainted_ten_seconds_apart() {
         cluster.create(Kind::Node, node);
     }
     let expelled = |cluster: &Cluster| {
-        let nodes = ["node-4", "node-5"]
-            .into_iter()
-            .map(|name| node(cluster, name));
+        let nodes = ["node-4", "node-5"].into_iter().map(|name| node(cluster, name));
         nodes.filter(|node| is_expelled(node)).count()
     };
     live(&mut cluster, &NAMES, 60);
@@ -235,10 +198,7 @@ fn a_cordoned_node_gets_its_taint_and_a_tolerated_taint_of_the_user_stays() {
     let request = Request::Patch(Part::Main, key(Kind::Node, "", "node-1"), spec);
     cluster.ask(request).expect("patched");
     let keys = |cluster: &Cluster| -> Vec<String> {
-        taints(cluster, "node-1")
-            .into_iter()
-            .map(|(key, _)| key)
-            .collect()
+        taints(cluster, "node-1").into_iter().map(|(key, _)| key).collect()
     };
     assert_eq!(keys(&cluster), ["gpu", "node.kubernetes.io/unschedulable"]);
     let spec = json!({"spec": {"unschedulable": null}});
@@ -256,9 +216,7 @@ fn a_taint_of_the_user_that_is_not_tolerated_expels_at_once() {
     let taint = json!({"spec": {"taints": [{"key": "out", "effect": "NoExecute"}]}});
     let request = Request::Patch(Part::Main, key(Kind::Node, "", "node-1"), taint);
     cluster.ask(request).expect("patched");
-    let web = cluster
-        .stored(&key(Kind::Pod, "default", "web"))
-        .expect("a pod");
+    let web = cluster.stored(&key(Kind::Pod, "default", "web")).expect("a pod");
     assert!(web.meta().is_terminating());
 }
 
@@ -267,10 +225,9 @@ fn pods_that_could_not_be_marked_are_marked_a_round_later() {
     let mut cluster = cluster();
     pod(&mut cluster, "web", "node-3", Some(300));
     cluster.refuse = |request| match request {
-        Request::Update(_, object) if object.kind() == Kind::Pod => Some(ApiError::new(
-            Reason::Conflict,
-            "the object has been modified",
-        )),
+        Request::Update(_, object) if object.kind() == Kind::Pod => {
+            Some(ApiError::new(Reason::Conflict, "the object has been modified"))
+        }
         _ => None,
     };
     live(&mut cluster, &NAMES[..2], 60);

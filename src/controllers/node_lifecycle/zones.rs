@@ -143,11 +143,7 @@ mod tests {
     #[test]
     fn one_node_is_tainted_at_once_and_one_every_ten_seconds() {
         let (mut zones, zone, now) = (Zones::default(), Str::from(":"), Time::from_secs(100));
-        zones.update(
-            [true, true, false, false]
-                .into_iter()
-                .map(|r| (zone.clone(), r)),
-        );
+        zones.update([true, true, false, false].into_iter().map(|r| (zone.clone(), r)));
         assert_eq!(zones.wait(&zone, now), Some(Duration::ZERO));
         zones.take(&zone, now);
         let wait = zones.wait(&zone, now + Duration::from_secs(4));

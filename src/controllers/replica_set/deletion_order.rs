@@ -60,12 +60,7 @@ impl DeletionOrder {
 
     /// The first `count` of `pods` to go; `related` are the pods from which crowding is counted. If
     /// all go, the order does not matter, and there is none.
-    pub fn choose<'a>(
-        &self,
-        pods: Vec<&'a Pod>,
-        related: &[&Pod],
-        count: usize,
-    ) -> Vec<&'a Pod> {
+    pub fn choose<'a>(&self, pods: Vec<&'a Pod>, related: &[&Pod], count: usize) -> Vec<&'a Pod> {
         if count >= pods.len() {
             return pods;
         }
@@ -76,7 +71,10 @@ impl DeletionOrder {
         let mut placed: Vec<_> = places.zip(pods).map(tied).collect();
         placed.sort_by(|a, b| {
             let (place, hash, pod) = a;
-            place.cmp(&b.0).then(hash.cmp(&b.1)).then_with(|| pod.metadata.name.cmp(&b.2.metadata.name))
+            place
+                .cmp(&b.0)
+                .then(hash.cmp(&b.1))
+                .then_with(|| pod.metadata.name.cmp(&b.2.metadata.name))
         });
         placed.truncate(count);
         placed.into_iter().map(|(_, _, pod)| pod).collect()
@@ -227,7 +225,9 @@ mod tests {
 
     #[test]
     fn among_equals_the_seed_chooses_and_chooses_alike_every_time() {
-        let pods: Vec<Pod> = (0..8).map(|i| pod(&format!("p{i}"), &format!("u{i}"), 0)).collect();
+        let pods: Vec<Pod> = (0..8)
+            .map(|i| pod(&format!("p{i}"), &format!("u{i}"), 0))
+            .collect();
         let choose = |seed, order: Vec<&'_ Pod>| {
             let chosen = DeletionOrder::standard(Time::from_secs(9), seed).choose(order, &[], 3);
             names(&chosen)
@@ -235,7 +235,8 @@ mod tests {
         let forward: Vec<&Pod> = pods.iter().collect();
         let backward: Vec<&Pod> = pods.iter().rev().collect();
         assert_eq!(choose(1, forward.clone()), choose(1, backward));
-        let others = (2..20).filter(|seed| choose(*seed, forward.clone()) != choose(1, forward.clone()));
+        let others =
+            (2..20).filter(|seed| choose(*seed, forward.clone()) != choose(1, forward.clone()));
         assert!(others.count() > 10, "most seeds choose others");
     }
 
@@ -249,13 +250,23 @@ mod tests {
             let order = DeletionOrder::standard(Time::from_secs(1_000), seed);
             let chosen = order.choose(vec![&a, &b, &c], &[], 2);
             let place = |name: &str| names(&chosen).iter().position(|n| &**n == name);
-            assert!(place("b").unwrap_or(9) < place("a").unwrap_or(10), "seed {seed}");
+            assert!(
+                place("b").unwrap_or(9) < place("a").unwrap_or(10),
+                "seed {seed}"
+            );
         }
     }
 
     #[test]
     fn a_cost_that_is_no_plain_number_counts_as_absent() {
-        for (text, cost) in [("10", 10), ("-3", -3), ("0", 0), ("+4", 0), ("008", 0), ("x", 0)] {
+        for (text, cost) in [
+            ("10", 10),
+            ("-3", -3),
+            ("0", 0),
+            ("+4", 0),
+            ("008", 0),
+            ("x", 0),
+        ] {
             let mut pod = pod("p", "u", 0);
             pod.metadata.annotations.insert(COST.into(), text.into());
             assert_eq!(deletion_cost(&pod), cost, "{text}");

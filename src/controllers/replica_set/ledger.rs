@@ -15,6 +15,8 @@ use super::status::{Tally, available_at, has_all_labels};
 pub struct Ledger {
     accounts: BTreeMap<Str, Account>,
     orphans: BTreeSet<ObjectKey>,
+    /// Orphans (by uid) that a set (by uid) adopts in place of making a pod.
+    awaited: BTreeMap<Str, Str>,
 }
 
 /// What is remembered of one ReplicaSet.
@@ -75,6 +77,29 @@ impl Ledger {
     /// Forgets a set.
     pub fn close(&mut self, uid: &str) {
         self.accounts.remove(uid);
+        self.awaited.retain(|_, set| **set != *uid);
+    }
+
+    /// Remembers that a set adopts this orphan in place of making a pod.
+    pub fn await_adoption(&mut self, pod: &Pod, set: &ReplicaSet) {
+        let (pod, set) = (&pod.metadata.uid, &set.metadata.uid);
+        self.awaited.insert(pod.clone(), set.clone());
+    }
+
+    /// The account of the set whose awaited adoption came to nothing, now that the pod is this. An
+    /// adoption that succeeded is awaited no longer.
+    pub fn failed_adoption(&mut self, uid: &Str, pod: Option<&Pod>) -> Option<&mut Account> {
+        let set_uid = self.awaited.get(uid)?.clone();
+        let account = self.accounts.get_mut(&set_uid)?;
+        let selector = &account.set.as_replica_set()?.spec.selector;
+        let fits = |pod: &&Pod| pod.is_active() && selector.matches(&pod.metadata.labels);
+        let owner = pod.filter(fits).map(|pod| pod.metadata.controller());
+        if owner == Some(None) {
+            return None;
+        }
+        self.awaited.remove(uid);
+        let adopted = owner.flatten().is_some_and(|owner| owner.uid == set_uid);
+        (!adopted).then_some(account)
     }
 
     /// Remembers an orphan that nobody wanted: a set yet to come may.
@@ -107,6 +132,11 @@ impl Account {
             pods: BTreeMap::new(),
             waiting: BTreeSet::new(),
         }
+    }
+
+    /// The set as it was told last.
+    pub fn set(&self) -> &Arc<Object> {
+        &self.set
     }
 
     /// `spec.replicas` as it was told last.
@@ -173,8 +203,19 @@ impl Account {
         let share = Share::of(set, pod);
         self.told = self.told.plus(share.tally()).plus(was.tally().negated());
         if was.ready != share.ready {
-            self.turn_ready(set, &uid, was.ready.is_some(), pod.filter(|_| share.ready.is_some()), now);
+            self.turn_ready(
+                set,
+                &uid,
+                was.ready.is_some(),
+                pod.filter(|_| share.ready.is_some()),
+                now,
+            );
         }
+    }
+
+    /// Whether it was told of the pod with this uid as one of the set's own.
+    pub fn was_told_of(&self, uid: &Str) -> bool {
+        self.pods.contains_key(uid)
     }
 
     fn retell(&mut self, before: &ReplicaSet, set: &ReplicaSet, now: Time) {
@@ -182,7 +223,13 @@ impl Account {
             let pod = object.as_pod();
             let (was, share) = (Share::of(before, pod), Share::of(set, pod));
             self.told = self.told.plus(share.tally()).plus(was.tally().negated());
-            self.turn_ready(set, &uid, was.ready.is_some(), pod.filter(|_| share.ready.is_some()), now);
+            self.turn_ready(
+                set,
+                &uid,
+                was.ready.is_some(),
+                pod.filter(|_| share.ready.is_some()),
+                now,
+            );
         }
     }
 

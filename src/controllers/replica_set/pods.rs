@@ -29,8 +29,16 @@ pub fn slow_start(count: usize, first: usize) -> impl Iterator<Item = usize> {
 pub fn creations(object: &Arc<Object>, set: &ReplicaSet, count: usize) -> Vec<Batch> {
     let pod = Arc::new(Object::from(from_template(set)));
     let create = || Intent {
-        on_success: Some(EventNote::normal(object, "SuccessfulCreate", "Created pod: {name}")),
-        on_failure: Some(EventNote::warning(object, "FailedCreate", "Error creating: {error}")),
+        on_success: Some(EventNote::normal(
+            object,
+            "SuccessfulCreate",
+            "Created pod: {name}",
+        )),
+        on_failure: Some(EventNote::warning(
+            object,
+            "FailedCreate",
+            "Error creating: {error}",
+        )),
         tolerates: namespace_is_going,
         ..Intent::new(Deed::CreatePod, Request::Create(pod.clone()))
     };
@@ -45,9 +53,16 @@ pub fn deletions<'a>(object: &Arc<Object>, pods: impl IntoIterator<Item = &'a Po
         let done = format!("Deleted pod: {}", pod.metadata.name);
         Intent {
             on_success: Some(EventNote::normal(object, "SuccessfulDelete", done)),
-            on_failure: Some(EventNote::warning(object, "FailedDelete", "Error deleting: {error}")),
+            on_failure: Some(EventNote::warning(
+                object,
+                "FailedDelete",
+                "Error deleting: {error}",
+            )),
             tolerates: |error| error.reason == Reason::NotFound,
-            ..Intent::new(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
+            ..Intent::new(
+                Deed::DeletePod,
+                Request::Delete(key_of(pod), DeleteOptions::default()),
+            )
         }
     };
     pods.into_iter().map(delete).collect()
@@ -126,8 +141,14 @@ mod tests {
         assert_eq!(pod.metadata.generate_name.as_deref(), Some("web-"));
         assert_eq!(&*pod.metadata.namespace, "shop");
         assert_eq!(pod.metadata.labels, set.spec.template.metadata.labels);
-        assert_eq!(pod.metadata.annotations, set.spec.template.metadata.annotations);
-        assert_eq!(pod.metadata.finalizers, set.spec.template.metadata.finalizers);
+        assert_eq!(
+            pod.metadata.annotations,
+            set.spec.template.metadata.annotations
+        );
+        assert_eq!(
+            pod.metadata.finalizers,
+            set.spec.template.metadata.finalizers
+        );
         assert_eq!(pod.spec, set.spec.template.spec);
         assert!(pod.metadata.is_controlled_by("u1"));
     }

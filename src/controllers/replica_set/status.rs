@@ -105,7 +105,9 @@ pub fn has_all_labels(pod: &Pod, set: &ReplicaSet) -> bool {
 }
 
 fn includes(labels: &StrMap, wanted: &StrMap) -> bool {
-    wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
+    wanted
+        .iter()
+        .all(|(key, value)| labels.get(key) == Some(value))
 }
 
 /// The status write that ends a pass which saw these numbers.
@@ -138,7 +140,12 @@ pub fn failure_reason(active: i32, wanted: i32) -> &'static str {
 pub fn amend(status: &mut ReplicaSetStatus, reason: &str, error: Option<&str>, now: Time) {
     let wrapped = error.filter(|_| reason == "FailedDelete");
     let wrapped = wrapped.map(|text| format!("unable to delete pods: {text}"));
-    report_failure(&mut status.conditions, reason, wrapped.as_deref().or(error), now);
+    report_failure(
+        &mut status.conditions,
+        reason,
+        wrapped.as_deref().or(error),
+        now,
+    );
 }
 
 /// Sets the ReplicaFailure condition at the first error, and takes it away when there is none.
@@ -167,9 +174,8 @@ pub fn report_failure(
 
 /// Puts a condition into a list in place of the one of its type; one that says the same stays.
 pub fn set_condition(conditions: &mut Vec<Condition>, condition: Condition) {
-    let says_the_same = |old: &Condition| {
-        old.status == condition.status && old.reason == condition.reason
-    };
+    let says_the_same =
+        |old: &Condition| old.status == condition.status && old.reason == condition.reason;
     if !Condition::find(conditions, &condition.kind).is_some_and(says_the_same) {
         remove_condition(conditions, &condition.kind.clone());
         conditions.push(condition);

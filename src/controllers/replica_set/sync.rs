@@ -30,7 +30,10 @@ pub fn sync_in_bursts(key: &ObjectKey, cx: &Context, burst: usize) -> Plan {
     let Some(set) = object.as_replica_set() else {
         return Plan::default();
     };
-    let claim = Claim::of(set, pods_at_hand(set, cx.cache).filter(|pod| pod.is_active()));
+    let claim = Claim::of(
+        set,
+        pods_at_hand(set, cx.cache).filter(|pod| pod.is_active()),
+    );
     let active: Vec<&Pod> = claim.claimed().collect();
     let mut plan = Plan::nothing(Fact::Count(as_i64(active.len())), wish(set));
     plan.batches = claim.batches(object, set);
@@ -61,7 +64,9 @@ fn manage_replicas(
         active.len().saturating_sub(wanted).min(burst),
     );
     if missing > 0 {
-        plan.promise = Some(Promise::Creations(u32::try_from(missing).unwrap_or(u32::MAX)));
+        plan.promise = Some(Promise::Creations(
+            u32::try_from(missing).unwrap_or(u32::MAX),
+        ));
         plan.batches.extend(creations(object, set, missing));
     } else if surplus > 0 {
         let related = related_pods(set, cx.cache);

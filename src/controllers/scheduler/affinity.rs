@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::api::selector::LabelSelectorRequirement;
-use crate::api::{Node, PodSpec, StrMap, Value};
+use crate::api::{Node, PodSpec, StrMap, Value, names};
 
 /// Which nodes a pod asks for. Read once for a decision.
 #[derive(Clone, Debug, Default)]
@@ -98,14 +98,7 @@ fn is_well_formed(rule: &LabelSelectorRequirement) -> bool {
         "Gt" | "Lt" => count == 1 && rule.values[0].parse::<i64>().is_ok(),
         _ => false,
     };
-    fits && rule.values.iter().all(|value| is_label_value(value))
-}
-
-fn is_label_value(text: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
-    let inner = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let ends = edge(text.chars().next()) && edge(text.chars().next_back());
-    text.len() <= 63 && ends && text.chars().all(inner)
+    fits && rule.values.iter().all(|value| names::label_value(value).is_empty())
 }
 
 #[cfg(test)]

@@ -146,10 +146,7 @@ impl Cluster {
     fn index_of(&mut self, name: &Str) -> usize {
         self.position(name).unwrap_or_else(|index| {
             let name = name.clone();
-            let info = NodeInfo {
-                name,
-                ..NodeInfo::default()
-            };
+            let info = NodeInfo { name, ..NodeInfo::default() };
             self.nodes.insert(index, info);
             for counts in self.groups.values_mut() {
                 counts.insert(index, 0);

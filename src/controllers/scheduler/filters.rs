@@ -57,10 +57,7 @@ pub struct Rejection {
 
 impl Rejection {
     fn for_good(reason: Reason) -> Rejection {
-        Rejection {
-            reasons: vec![reason],
-            resolvable: false,
-        }
+        Rejection { reasons: vec![reason], resolvable: false }
     }
 }
 
@@ -81,11 +78,7 @@ pub struct Incoming<'a> {
 impl<'a> Incoming<'a> {
     /// Reads a pod.
     pub fn of(pod: &'a Pod) -> Incoming<'a> {
-        Incoming {
-            pod,
-            usage: Usage::of(&pod.spec),
-            affinity: NodeAffinity::of(&pod.spec),
-        }
+        Incoming { pod, usage: Usage::of(&pod.spec), affinity: NodeAffinity::of(&pod.spec) }
     }
 }
 
@@ -136,10 +129,7 @@ pub fn node_affinity(affinity: &NodeAffinity, node: &Node) -> Verdict {
 /// at, even if the node has less than nothing of it left.
 pub fn node_resources_fit(request: &Resources, info: &NodeInfo) -> Verdict {
     let (has, used) = (&info.allocatable, &info.requested);
-    let mut rejection = Rejection {
-        reasons: Vec::new(),
-        resolvable: true,
-    };
+    let mut rejection = Rejection { reasons: Vec::new(), resolvable: true };
     if info.pods + 1 > has.pods {
         rejection.reasons.push(Reason::TooManyPods);
     }

@@ -55,10 +55,7 @@ impl FitError {
         }
         let victims = "No preemption victims found for incoming pod";
         let helpless = "Preemption is not helpful for scheduling";
-        let counts = [
-            (victims, self.resolvable),
-            (helpless, self.nodes - self.resolvable),
-        ];
+        let counts = [(victims, self.resolvable), (helpless, self.nodes - self.resolvable)];
         let reasons = counts.into_iter().filter(|(_, count)| *count > 0);
         let reasons = reasons.map(|(text, count)| (Reason::Other(text.into()), count));
         let sentence = sentence(self.nodes, &reasons.collect(), None, None);
@@ -95,10 +92,7 @@ mod tests {
     use super::*;
 
     fn rejection(reason: Reason, resolvable: bool) -> Rejection {
-        Rejection {
-            reasons: vec![reason],
-            resolvable,
-        }
+        Rejection { reasons: vec![reason], resolvable }
     }
 
     #[test]

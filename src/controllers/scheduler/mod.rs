@@ -61,11 +61,8 @@ impl Scheduler {
     fn pod_changed(&mut self, change: &Change, pod: &Pod, cx: &Context<'_>, woken: &mut Woken) {
         let key = change.key();
         let gone = change.is_deletion();
-        let freed = if gone {
-            self.cluster.remove_pod(&key)
-        } else {
-            self.cluster.observe_pod(pod)
-        };
+        let freed =
+            if gone { self.cluster.remove_pod(&key) } else { self.cluster.observe_pod(pod) };
         if gone || !awaits_scheduling(pod) {
             self.pending.forget(&key);
         } else if !self.pending.waits(&key) || is_news(change, pod) {
@@ -148,8 +145,7 @@ impl Scheduler {
         match choice {
             Ok(choice) => {
                 self.pending.forget(key);
-                self.cluster
-                    .assume(pod, incoming.usage, &choice.node, cx.now);
+                self.cluster.assume(pod, incoming.usage, &choice.node, cx.now);
                 bind(key, object, pod, choice)
             }
             Err(error) => {
@@ -174,9 +170,7 @@ fn awaits_scheduling(pod: &Pod) -> bool {
     let own = pod.spec.rest.get("schedulerName");
     let own = own.and_then(|name| name.as_str()).unwrap_or_default();
     let gates = pod.spec.rest.get("schedulingGates");
-    let gated = gates
-        .and_then(|gates| gates.as_array())
-        .is_some_and(|g| !g.is_empty());
+    let gated = gates.and_then(|gates| gates.as_array()).is_some_and(|g| !g.is_empty());
     let ours = own.is_empty() || own == "default-scheduler";
     pod.spec.node_name.is_none() && !pod.is_finished() && ours && !gated
 }
@@ -197,19 +191,10 @@ fn is_news(change: &Change, pod: &Pod) -> bool {
 /// Against what a change of a node may help.
 fn help_of(before: &Node, node: &Node) -> Help {
     let kinds = [
-        (
-            before.status.allocatable != node.status.allocatable,
-            Help::RESOURCES,
-        ),
-        (
-            before.metadata.labels != node.metadata.labels,
-            Help::LABELS.and(Help::SPREAD),
-        ),
+        (before.status.allocatable != node.status.allocatable, Help::RESOURCES),
+        (before.metadata.labels != node.metadata.labels, Help::LABELS.and(Help::SPREAD)),
         (before.spec.taints != node.spec.taints, Help::TAINTS),
-        (
-            before.spec.unschedulable != node.spec.unschedulable,
-            Help::TAINTS,
-        ),
+        (before.spec.unschedulable != node.spec.unschedulable, Help::TAINTS),
     ];
     let changed = kinds.into_iter().filter(|(changed, _)| *changed);
     changed.fold(Help::NONE, |all, (_, help)| all.and(help))
@@ -246,10 +231,7 @@ pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<C
         _ => scores::score(incoming, cluster, &spread, &fitting),
     };
     let best = scores.iter().max();
-    let equals = fitting
-        .iter()
-        .zip(&scores)
-        .filter(|(_, score)| Some(*score) == best);
+    let equals = fitting.iter().zip(&scores).filter(|(_, score)| Some(*score) == best);
     let equals: Vec<usize> = equals.map(|(place, _)| *place).collect();
     let draw = stable_hash(seed, incoming.pod.metadata.uid.as_bytes());
     let place = equals[(draw % equals.len() as u64) as usize];
@@ -292,10 +274,7 @@ fn set_unschedulable(pod: &mut Pod, message: &str, cx: &Context<'_>) {
     let conditions = &mut pod.status.conditions;
     let index = conditions.iter().position(|c| &*c.kind == "PodScheduled");
     let index = index.unwrap_or_else(|| {
-        conditions.push(Condition {
-            kind: "PodScheduled".into(),
-            ..Condition::default()
-        });
+        conditions.push(Condition { kind: "PodScheduled".into(), ..Condition::default() });
         conditions.len() - 1
     });
     let condition = &mut conditions[index];
@@ -311,8 +290,7 @@ fn skip(object: &Arc<Object>, pod: &Pod) -> Plan {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let message = format!("skip schedule deleting pod: {namespace}/{name}");
     let mut plan = Plan::nothing(Fact::Gone, Fact::Gone);
-    plan.events
-        .push(EventNote::warning(object, "FailedScheduling", message));
+    plan.events.push(EventNote::warning(object, "FailedScheduling", message));
     plan
 }
 

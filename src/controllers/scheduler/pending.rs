@@ -81,11 +81,7 @@ impl Pending {
     /// Notes an attempt that failed.
     pub fn failed(&mut self, key: &ObjectKey, error: &FitError, now: Time) {
         let count = self.attempts.get(key).map_or(0, |a| a.count) + 1;
-        let attempts = Attempts {
-            count,
-            last: now,
-            help: Help::against(error),
-        };
+        let attempts = Attempts { count, last: now, help: Help::against(error) };
         self.attempts.insert(key.clone(), attempts);
         self.waiting.insert(key.clone());
     }
@@ -143,10 +139,7 @@ mod tests {
 
     fn error(reason: Reason) -> FitError {
         let mut error = FitError::default();
-        error.count(&Rejection {
-            reasons: vec![reason],
-            resolvable: true,
-        });
+        error.count(&Rejection { reasons: vec![reason], resolvable: true });
         error
     }
 

@@ -35,26 +35,22 @@ pub fn score(
     fitting: &[usize],
 ) -> Vec<i64> {
     let infos = || fitting.iter().map(|place| &cluster.nodes()[*place]);
-    let mut total: Vec<i64> = infos()
-        .map(|info| least_allocated(&scored(&incoming.usage, info)))
-        .collect();
+    let mut total: Vec<i64> =
+        infos().map(|info| least_allocated(&scored(&incoming.usage, info))).collect();
     let mut add = |scores: Vec<i64>, weight: i64| {
         for (total, score) in total.iter_mut().zip(scores) {
             *total += score * weight;
         }
     };
-    let requests = &incoming.usage.request;
-    if requests.cpu_milli != 0 || requests.memory != 0 {
-        let balanced = infos().map(|info| balanced_allocation(&requested(&incoming.usage, info)));
-        add(balanced.collect(), 1);
+    let shares: Vec<_> = infos().map(|info| requested(&incoming.usage, info)).collect();
+    if !shares.iter().all(|shares| is_best_effort(shares)) {
+        add(shares.iter().map(|shares| balanced_allocation(shares)).collect(), 1);
     }
-    let bad: Vec<i64> = infos()
-        .map(|info| info.node().map_or(0, |n| untolerated(incoming.pod, n)))
-        .collect();
+    let bad: Vec<i64> =
+        infos().map(|info| info.node().map_or(0, |n| untolerated(incoming.pod, n))).collect();
     add(taint_toleration(&bad), TAINTS_WEIGHT);
-    let liked: Vec<i64> = infos()
-        .map(|info| info.node().map_or(0, |n| incoming.affinity.preference(n)))
-        .collect();
+    let liked: Vec<i64> =
+        infos().map(|info| info.node().map_or(0, |n| incoming.affinity.preference(n))).collect();
     add(node_affinity(&liked), AFFINITY_WEIGHT);
     if spread.scores() {
         add(spread.score(cluster, fitting), SPREAD_WEIGHT);
@@ -64,12 +60,7 @@ pub fn score(
 
 /// Cpu and memory as LeastAllocated sees them: containers without requests count by default.
 fn scored(usage: &Usage, info: &NodeInfo) -> [Share; 2] {
-    let share = |allocatable, used, wanted| Share {
-        allocatable,
-        used,
-        wanted,
-        weight: 1,
-    };
+    let share = |allocatable, used, wanted| Share { allocatable, used, wanted, weight: 1 };
     let has = &info.allocatable;
     let (cpu, memory) = (usage.scored_cpu_milli, usage.scored_memory);
     [
@@ -80,12 +71,7 @@ fn scored(usage: &Usage, info: &NodeInfo) -> [Share; 2] {
 
 /// Cpu and memory as BalancedAllocation sees them: what is requested.
 fn requested(usage: &Usage, info: &NodeInfo) -> [Share; 2] {
-    let share = |allocatable, used, wanted| Share {
-        allocatable,
-        used,
-        wanted,
-        weight: 1,
-    };
+    let share = |allocatable, used, wanted| Share { allocatable, used, wanted, weight: 1 };
     let (has, used, wanted) = (&info.allocatable, &info.requested, &usage.request);
     [
         share(has.cpu_milli, used.cpu_milli, wanted.cpu_milli),
@@ -111,6 +97,11 @@ fn percent(left: i64, share: &Share) -> i64 {
         Some(product) => product / share.allocatable,
         None => left / (share.allocatable / MOST).max(1),
     }
+}
+
+/// Whether the pod asks for none of these resources. BalancedAllocation has no say about such a pod.
+pub fn is_best_effort(shares: &[Share]) -> bool {
+    shares.iter().all(|share| share.wanted == 0)
 }
 
 /// What the pod does to the balance between the resources (since v1.36): 75 if nothing, 100 if it
@@ -153,12 +144,7 @@ pub fn untolerated(pod: &Pod, node: &Node) -> i64 {
     let mut count = 0;
     for taint in node.spec.taints.iter().filter(|taint| mild(taint.effect)) {
         let bearing: &Vec<_> = tolerations.get_or_insert_with(|| {
-            pod.spec
-                .tolerations
-                .iter()
-                .filter(about_mild)
-                .cloned()
-                .collect()
+            pod.spec.tolerations.iter().filter(about_mild).cloned().collect()
         });
         count += i64::from(!is_tolerated(bearing, taint));
     }

@@ -62,15 +62,12 @@ impl Spread {
         if rules.is_empty() {
             return Spread::built_in(pod, cluster);
         }
-        let (hard, soft): (Vec<Rule>, Vec<Rule>) = rules
-            .into_iter()
-            .partition(|rule| &*rule.when_unsatisfiable != "ScheduleAnyway");
+        let (hard, soft): (Vec<Rule>, Vec<Rule>) =
+            rules.into_iter().partition(|rule| &*rule.when_unsatisfiable != "ScheduleAnyway");
         let count = |rules: Vec<Rule>| {
             let keys: Vec<Str> = rules.iter().map(|r| r.topology_key.clone()).collect();
-            let mut counted: Vec<_> = rules
-                .into_iter()
-                .map(|rule| count_selected(rule, pod, cluster))
-                .collect();
+            let mut counted: Vec<_> =
+                rules.into_iter().map(|rule| count_selected(rule, pod, cluster)).collect();
             for one in &mut counted {
                 one.sum_up(cluster, |node, rule| {
                     has_all(node, &keys) && takes_part(rule, pod, affinity, node)
@@ -78,11 +75,7 @@ impl Spread {
             }
             counted
         };
-        Spread {
-            hard: count(hard),
-            soft: count(soft),
-            built_in: false,
-        }
+        Spread { hard: count(hard), soft: count(soft), built_in: false }
     }
 
     fn built_in(pod: &Pod, cluster: &Cluster) -> Spread {
@@ -93,11 +86,8 @@ impl Spread {
         for (_, counts) in cluster.groups(&pod.metadata.namespace, Some(&owner.uid)) {
             add(&mut on_node, counts);
         }
-        let rule = |key: &str, max_skew| Rule {
-            max_skew,
-            topology_key: key.into(),
-            ..Rule::default()
-        };
+        let rule =
+            |key: &str, max_skew| Rule { max_skew, topology_key: key.into(), ..Rule::default() };
         let counted = |rule| Counted {
             rule,
             on_node: on_node.clone(),
@@ -112,21 +102,12 @@ impl Spread {
             zones.sum_up(cluster, |_, _| true);
             soft.push(zones);
         }
-        Spread {
-            hard: Vec::new(),
-            soft,
-            built_in: true,
-        }
+        Spread { hard: Vec::new(), soft, built_in: true }
     }
 
     /// The filter: no node may get further ahead of the emptiest domain than a hard rule allows.
     pub fn filter(&self, node: &Node) -> Verdict {
-        let reject = |reason, resolvable| {
-            Err(Rejection {
-                reasons: vec![reason],
-                resolvable,
-            })
-        };
+        let reject = |reason, resolvable| Err(Rejection { reasons: vec![reason], resolvable });
         for counted in &self.hard {
             let rule = &counted.rule;
             let Some(domain) = node.metadata.labels.get(&rule.topology_key) else {
@@ -192,9 +173,8 @@ impl Counted {
         if &*self.rule.topology_key == HOSTNAME {
             return known.count();
         }
-        let domains: std::collections::BTreeSet<_> = known
-            .filter_map(|node| node.metadata.labels.get(&self.rule.topology_key))
-            .collect();
+        let domains: std::collections::BTreeSet<_> =
+            known.filter_map(|node| node.metadata.labels.get(&self.rule.topology_key)).collect();
         domains.len()
     }
 
@@ -231,12 +211,7 @@ fn count_selected(rule: Rule, pod: &Pod, cluster: &Cluster) -> Counted {
         }
     }
     let itself = selector.is_some_and(|s| s.matches(&pod.metadata.labels));
-    Counted {
-        rule,
-        on_node,
-        in_domain: BTreeMap::new(),
-        itself: i64::from(itself),
-    }
+    Counted { rule, on_node, in_domain: BTreeMap::new(), itself: i64::from(itself) }
 }
 
 fn add(sum: &mut [u32], counts: &[u32]) {
@@ -246,8 +221,7 @@ fn add(sum: &mut [u32], counts: &[u32]) {
 }
 
 fn has_all(node: &Node, keys: &[Str]) -> bool {
-    keys.iter()
-        .all(|key| node.metadata.labels.contains_key(key))
+    keys.iter().all(|key| node.metadata.labels.contains_key(key))
 }
 
 fn takes_part(rule: &Rule, pod: &Pod, affinity: &NodeAffinity, node: &Node) -> bool {
@@ -296,11 +270,8 @@ mod tests {
 
     #[test]
     fn the_logarithm_is_right_to_twelve_digits() {
-        for (number, expected) in [
-            (2, 0.693147180560),
-            (5, 1.609437912434),
-            (102, 4.624972813284),
-        ] {
+        for (number, expected) in [(2, 0.693147180560), (5, 1.609437912434), (102, 4.624972813284)]
+        {
             assert!((logarithm(number) - expected).abs() < 1e-11, "{number}");
         }
     }

@@ -53,9 +53,7 @@ fn the_pods_of_one_owner_spread_evenly_over_the_nodes() {
         cluster.create(Kind::Pod, owned(name, "100m"));
     }
     for node in ["node-1", "node-2", "node-3"] {
-        let here = names
-            .iter()
-            .filter(|n| node_of(&cluster, n).as_deref() == Some(node));
+        let here = names.iter().filter(|n| node_of(&cluster, n).as_deref() == Some(node));
         assert_eq!(here.count(), 3, "{node}");
     }
     let first = "Pod default/web-0: Scheduled: Successfully assigned default/web-0 to node-";
@@ -69,20 +67,13 @@ fn a_pod_that_fits_nowhere_waits_for_a_change_that_may_help() {
     let expected = "Pod default/big: FailedScheduling: 0/1 nodes are available: 1 Insufficient \
         cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.";
     assert_eq!(cluster.events, [expected]);
-    let stored = cluster
-        .stored(&key("big"))
-        .and_then(|o| o.as_pod())
-        .expect("a pod");
+    let stored = cluster.stored(&key("big")).and_then(|o| o.as_pod()).expect("a pod");
     let condition = &stored.status.conditions[0];
     assert_eq!(condition.status, ConditionStatus::False);
     assert_eq!(condition.reason.as_deref(), Some("Unschedulable"));
 
     cluster.create(Kind::Node, node("node-2", "4"));
-    assert_eq!(
-        node_of(&cluster, "big"),
-        None,
-        "it still has to wait for its back-off"
-    );
+    assert_eq!(node_of(&cluster, "big"), None, "it still has to wait for its back-off");
     cluster.advance(Duration::from_secs(1));
     assert_eq!(node_of(&cluster, "big").as_deref(), Some("node-2"));
 }
@@ -94,13 +85,8 @@ fn a_pod_that_goes_makes_room_for_one_that_waits() {
     cluster.create(Kind::Pod, pod("second", "800m"));
     assert_eq!(node_of(&cluster, "second"), None);
     cluster.advance(Duration::from_secs(20));
-    let options = DeleteOptions {
-        grace_period_seconds: Some(0),
-        ..DeleteOptions::default()
-    };
-    cluster
-        .ask(Request::Delete(key("first"), options))
-        .expect("deleted");
+    let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
+    cluster.ask(Request::Delete(key("first"), options)).expect("deleted");
     assert_eq!(node_of(&cluster, "second").as_deref(), Some("node-1"));
 }
 
@@ -117,11 +103,7 @@ fn a_node_that_was_tainted_or_cordoned_says_so() {
     let expected = "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were \
         unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for \
         scheduling.";
-    assert!(
-        cluster.events[0].ends_with(expected),
-        "{:?}",
-        cluster.events
-    );
+    assert!(cluster.events[0].ends_with(expected), "{:?}", cluster.events);
 }
 
 #[test]
@@ -156,20 +138,10 @@ fn a_pod_counts_on_its_node_before_the_cache_shows_it_there() {
         object.meta_mut().uid = name.into();
         cache.put(object.into());
     }
-    let cx = Context {
-        cache: &cache,
-        now: Time::ZERO,
-        seed: 1,
-        promises_kept: true,
-    };
+    let cx = Context { cache: &cache, now: Time::ZERO, seed: 1, promises_kept: true };
     let mut target = |name| {
         let plan = cluster.controller.sync(&key(name), &cx);
-        let requests: Vec<_> = plan
-            .batches
-            .concat()
-            .into_iter()
-            .map(|i| i.request)
-            .collect();
+        let requests: Vec<_> = plan.batches.concat().into_iter().map(|i| i.request).collect();
         match &requests[..] {
             [Request::Bind(_, _, node)] => Some(node.clone()),
             _ => None,
@@ -189,9 +161,7 @@ fn equal_nodes_are_chosen_by_the_seed_and_the_pod() {
     let chosen = |seed, uid: &str| {
         let mut pod = Pod::default();
         pod.metadata.uid = uid.into();
-        choose(&cluster, &Incoming::of(&pod), seed)
-            .expect("a node")
-            .node
+        choose(&cluster, &Incoming::of(&pod), seed).expect("a node").node
     };
     assert_eq!(chosen(1, "a"), chosen(1, "a"));
     let all: std::collections::BTreeSet<_> = (0..40).map(|i| chosen(1, &i.to_string())).collect();
@@ -213,15 +183,9 @@ fn after_a_restart_the_picture_is_the_same() {
 fn a_lost_deletion_is_made_good_when_a_pod_finds_no_node() {
     let mut cluster = cluster_of(&[("node-1", "1")]);
     cluster.create(Kind::Pod, pod("first", "800m"));
-    let gone = DeleteOptions {
-        grace_period_seconds: Some(0),
-        ..DeleteOptions::default()
-    };
+    let gone = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
     let request = Request::Delete(key("first"), gone);
-    cluster
-        .server
-        .handle(&request, cluster.now)
-        .expect("deleted");
+    cluster.server.handle(&request, cluster.now).expect("deleted");
     cluster.lose_changes();
     cluster.create(Kind::Pod, pod("second", "800m"));
     assert_eq!(node_of(&cluster, "second"), None);
@@ -237,9 +201,7 @@ fn picture(cluster: &Cluster) -> Picture {
     let infos = cluster.nodes().iter().enumerate();
     infos
         .map(|(place, info)| {
-            let counts = groups
-                .iter()
-                .map(|(g, counts)| (g.owner.clone(), counts[place]));
+            let counts = groups.iter().map(|(g, counts)| (g.owner.clone(), counts[place]));
             (
                 info.name.clone(),
                 info.pods,
@@ -266,10 +228,8 @@ fn what_changes_add_up_to_is_what_a_fresh_look_shows() {
                 }
                 2 => {
                     let grace = [None, Some(0)][rng.below(2) as usize];
-                    let options = DeleteOptions {
-                        grace_period_seconds: grace,
-                        ..DeleteOptions::default()
-                    };
+                    let options =
+                        DeleteOptions { grace_period_seconds: grace, ..DeleteOptions::default() };
                     let _ = cluster.ask(Request::Delete(key(&name), options));
                 }
                 3 => {

@@ -6,9 +6,8 @@ use loopscope::kernel::{Rng, Time};
 use loopscope::node::backoff::{
     Backoff, BackoffParameters, BackoffSettings, Expiry, RestartHeldBack, may_restart,
 };
-use loopscope::node::image_manager::{
-    Ensured, ImageManager, PullKey, PullPolicy, with_default_tag,
-};
+use loopscope::node::image_manager::{Ensured, ImageManager, PullKey, PullPolicy};
+use loopscope::node::image_name::with_default_tag;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ pub fn check(raw: &Value, expect: &Value) -> Outcome {
         Some("backoffLoop") => with(raw, backoff_loop),
         Some("backoffSteps") => with(raw, |g| backoff_steps(g, expect)),
         Some("backoffIdle") => with(raw, |g| Ok(backoff_idle(g))),
-        Some("backoffExpiry") => with(raw, |g| backoff_expiry(g)),
+        Some("backoffExpiry") => with(raw, backoff_expiry),
         Some("backoffRestartAfterExpiry") => with(raw, |g| restart_after_expiry(g, expect)),
         Some("backoffTimeline") => with(raw, |g| Ok(timeline(g, expect))),
         Some("backoffJitter") => return jitter(raw, expect),
@@ -294,7 +293,8 @@ fn jitter_is_wrong(
             ),
         };
         let exact = call > 0 && delay == float(&later["orExactlySeconds"]);
-        if !exact && !(delay > above && delay <= most + near) {
+        let within = delay > above && delay <= most + near;
+        if !exact && !within {
             return Some(format!(
                 "call {call}: {delay} is not within {above}..{most}"
             ));

@@ -119,11 +119,14 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
             }
         }
     }
-    for _ in 0..20 {
+    for _ in 0..5 {
         rest(&mut lab);
         collect_garbage(&mut lab);
-        lab.now = lab.now + Duration::from_secs(30);
+        // Longer than an expectation lasts: a set that deletes a pod which loses its owner at the
+        // same moment waits for that, as in Kubernetes, and then for the next thing that wakes it.
+        lab.now = lab.now + Duration::from_secs(301);
         lab.ring_timers();
+        lab.resync();
     }
     rest(&mut lab);
     lab
@@ -131,7 +134,7 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
 
 #[test]
 fn without_faults_both_flavours_end_with_what_is_wanted_and_say_so() {
-    for seed in 0..3_000 {
+    for seed in 0..1_500 {
         for flavour in [Flavour::Level, Flavour::Edge] {
             let lab = live(flavour, seed);
             if !lab.store.contains_key(&set_key()) {
@@ -140,7 +143,11 @@ fn without_faults_both_flavours_end_with_what_is_wanted_and_say_so() {
             }
             let set = lab.set();
             let own = lab.own();
-            assert_eq!(own.len() as i32, set.spec.replicas(), "{flavour:?}, seed {seed}");
+            assert_eq!(
+                own.len() as i32,
+                set.spec.replicas(),
+                "{flavour:?}, seed {seed}"
+            );
             let pods = own.iter().filter_map(|key| lab.store.get(key)?.as_pod());
             let truth = Tally::count(set, pods, 0, Timestamp::from(lab.now));
             assert_eq!(Tally::of(&set.status), truth, "{flavour:?}, seed {seed}");

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{
-    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Str, Timestamp,
+    Condition, ConditionStatus, Kind, Object, ObjectKey, Pod, PodPhase, ReplicaSet, Timestamp,
     Value,
 };
 use crate::apiserver::{ApiError, Part, Reason, Request, Response};
 use crate::client::Cache;
+use crate::client::expectations::UidTrackingExpectations;
+use crate::controllers::promises::{self, expectations_key};
 use crate::controllers::replica_set::{Ledger, on_change, on_timer, sync, wakes};
-use crate::controllers::{
-    Change, ChangeKind, Context, Deed, Ended, PassRun, Plan, Promise, Step, Woken,
-};
+use crate::controllers::{Change, ChangeKind, Context, Deed, Ended, PassRun, Plan, Step, Woken};
 use crate::kernel::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Lab {
     /// What the level flavour has yet to handle.
     pub keys: BTreeSet<ObjectKey>,
     pub timers: BTreeMap<ObjectKey, Time>,
-    expected: BTreeMap<ObjectKey, (i64, BTreeSet<Str>)>,
+    pub expectations: UidTrackingExpectations,
     /// What was told of every pass that did something.
     pub deeds: Vec<Deed>,
     pub events: Vec<String>,
@@ -58,7 +58,7 @@ impl Lab {
             changes: VecDeque::new(),
             keys: BTreeSet::new(),
             timers: BTreeMap::new(),
-            expected: BTreeMap::new(),
+            expectations: UidTrackingExpectations::default(),
             deeds: Vec::new(),
             events: Vec::new(),
             refuse: Vec::new(),
@@ -223,7 +223,11 @@ impl Lab {
             (false, None) => ChangeKind::Added,
             (false, Some(_)) => ChangeKind::Updated,
         };
-        Some(Change { kind, before, object })
+        Some(Change {
+            kind,
+            before,
+            object,
+        })
     }
 
     pub fn tell(&mut self, change: Change) {
@@ -236,19 +240,7 @@ impl Lab {
     }
 
     fn wake(&mut self, woken: Woken) {
-        for key in woken.forgotten {
-            self.expected.remove(&key);
-        }
-        for key in woken.created {
-            if let Some((creations, _)) = self.expected.get_mut(&key) {
-                *creations -= 1;
-            }
-        }
-        for (key, pod) in woken.deleted {
-            if let Some((_, deletions)) = self.expected.get_mut(&key) {
-                deletions.remove(&pod);
-            }
-        }
+        promises::observe(&woken, &mut self.expectations);
         for (key, wait) in woken.later {
             self.set_timer(key, self.now + wait);
         }
@@ -281,8 +273,9 @@ impl Lab {
             }
             Flavour::Level => {
                 let key = self.keys.pop_first()?;
-                let open = self.expected.get(&key);
-                let kept = open.is_none_or(|(adds, dels)| *adds <= 0 && dels.is_empty());
+                let kept = self
+                    .expectations
+                    .satisfied(&expectations_key(&key), self.now);
                 let cx = Context {
                     promises_kept: kept,
                     ..self.context()
@@ -295,19 +288,17 @@ impl Lab {
     }
 
     pub fn run(&mut self, key: ObjectKey, plan: Plan) -> Ended {
-        match &plan.promise {
-            Some(Promise::Creations(count)) => {
-                self.expected.insert(key.clone(), (i64::from(*count), BTreeSet::new()));
-            }
-            Some(Promise::Deletions(pods)) => {
-                self.expected.insert(key.clone(), (0, pods.iter().cloned().collect()));
-            }
-            None => {}
+        if let Some(promise) = &plan.promise {
+            promises::expect(promise, &key, &mut self.expectations, self.now);
         }
         if let Some(wait) = plan.requeue_after {
             self.set_timer(key.clone(), self.now + wait);
         }
-        let deeds: Vec<Vec<Deed>> = plan.batches.iter().map(|b| b.iter().map(|i| i.deed).collect()).collect();
+        let deeds: Vec<Vec<Deed>> = plan
+            .batches
+            .iter()
+            .map(|b| b.iter().map(|i| i.deed).collect())
+            .collect();
         let mut deeds = deeds.into_iter();
         let mut run = PassRun::new(plan);
         let ended = loop {
@@ -325,13 +316,10 @@ impl Lab {
                 Step::Ended(ended) => break ended,
             }
         };
-        let broken = run.take_broken_promises();
-        if let Some((creations, deletions)) = self.expected.get_mut(&key) {
-            *creations -= i64::from(broken.creations);
-            deletions.retain(|pod| !broken.deletions.contains(pod));
-        }
+        promises::give_up(&run.take_broken_promises(), &key, &mut self.expectations);
         let told = run.take_events().into_iter();
-        self.events.extend(told.map(|note| format!("{} {}", note.reason, note.message)));
+        self.events
+            .extend(told.map(|note| format!("{} {}", note.reason, note.message)));
         if ended.error.is_some() && self.flavour == Flavour::Level {
             self.keys.insert(key);
         }
@@ -358,12 +346,28 @@ impl Lab {
         }
     }
 
+    /// The cache is told once more.
+    pub fn resync(&mut self) {
+        let known: Vec<_> = [Kind::ReplicaSet, Kind::Pod]
+            .iter()
+            .flat_map(|kind| self.cache.all(*kind).cloned())
+            .collect();
+        for object in known {
+            let before = Some(object.clone());
+            let kind = ChangeKind::Updated;
+            self.tell(Change {
+                kind,
+                before,
+                object,
+            });
+        }
+    }
+
     /// Everything under way arrives, everything queued is done; the kubelet does nothing meanwhile.
     pub fn settle(&mut self) {
         for _ in 0..100_000 {
-            let moved = self.deliver(Kind::ReplicaSet)
-                || self.deliver(Kind::Pod)
-                || self.pass().is_some();
+            let moved =
+                self.deliver(Kind::ReplicaSet) || self.deliver(Kind::Pod) || self.pass().is_some();
             self.ring_timers();
             if !moved && self.keys.is_empty() && self.timers.values().all(|at| *at > self.now) {
                 return;
@@ -387,7 +391,10 @@ impl Lab {
         let Some(pod) = self.store.get(key).and_then(|object| object.as_pod()) else {
             return false;
         };
-        let (going, works) = (pod.metadata.is_terminating(), pod.is_ready() || pod.is_finished());
+        let (going, works) = (
+            pod.metadata.is_terminating(),
+            pod.is_ready() || pod.is_finished(),
+        );
         if going {
             self.remove(key);
         } else if !works {
@@ -400,12 +407,18 @@ impl Lab {
     // Looking on.
 
     pub fn pods(&self, wanted: impl Fn(&Pod) -> bool) -> Vec<ObjectKey> {
-        let pods = self.store.iter().filter(|(_, object)| object.as_pod().is_some_and(&wanted));
+        let pods = self
+            .store
+            .iter()
+            .filter(|(_, object)| object.as_pod().is_some_and(&wanted));
         pods.map(|(key, _)| key.clone()).collect()
     }
 
     pub fn set(&self) -> &ReplicaSet {
-        self.store.get(&set_key()).and_then(|set| set.as_replica_set()).expect("there is a set")
+        self.store
+            .get(&set_key())
+            .and_then(|set| set.as_replica_set())
+            .expect("there is a set")
     }
 
     /// The active pods that the set owns.
@@ -467,7 +480,10 @@ pub fn orphan(app: &str) -> Object {
 }
 
 pub fn forbidden() -> ApiError {
-    ApiError::new(Reason::Forbidden, "pods \"web-x\" is forbidden: exceeded quota: q")
+    ApiError::new(
+        Reason::Forbidden,
+        "pods \"web-x\" is forbidden: exceeded quota: q",
+    )
 }
 
 /// A lab in which a set of three has come to rest.
