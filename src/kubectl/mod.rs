@@ -34,11 +34,11 @@ use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
 
 pub use command::Command;
-pub use duration::{human_duration, short_human_duration};
+pub use duration::{age, human_duration, short_human_duration};
 pub use errors::UsageError;
 pub use merge::{difference, three_way};
 pub use parse::parse;
-pub use printers::{Table, table};
+pub use printers::{Look, Table, table};
 
 /// The API server, as kubectl sees it at one moment.
 pub trait Api {

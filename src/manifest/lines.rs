@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(place(3), (2, 1));
         assert_eq!(place(7), (3, 2));
         assert_eq!(place(9), (4, 1));
-        assert_eq!(place(99), (4, 1));
+        assert_eq!(place(99), (4, 2));
         assert_eq!(lines.line(3), (5, "üx"));
         assert_eq!(lines.line(9), (10, ""));
     }

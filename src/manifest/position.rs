@@ -258,7 +258,7 @@ spec:
         for (path, line, column) in [
             ("spec.template.containers[0].name", 4, 13),
             ("spec.template.containers[0].args[1]", 5, 18),
-            ("spec.template.containers[1].image", 6, 26),
+            ("spec.template.containers[1].image", 6, 27),
             ("spec.replicas", 7, 13),
             ("spec.labels[app.io/name]", 9, 18),
             ("spec.template", 3, 5),

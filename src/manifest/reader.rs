@@ -34,10 +34,10 @@ pub(super) fn read(text: &str) -> Reading {
         reader.refused(mark + refusal.at, refusal.message);
         return reader.reading;
     }
-    for mut chunk in split::documents(body) {
+    for (count, mut chunk) in split::documents(body).into_iter().enumerate() {
         chunk.start += mark;
         reader.chunk(&chunk);
-        if reader.reading.documents.len() >= MAX_DOCUMENTS {
+        if count.max(reader.reading.documents.len()) >= MAX_DOCUMENTS {
             reader.too_many(&chunk);
             break;
         }
@@ -155,6 +155,9 @@ impl<'t> Reader<'t> {
     }
 
     fn duplicates(&mut self, node: &Node, path: &mut Vec<Segment>) {
+        if self.more {
+            return;
+        }
         match &node.content {
             Content::Scalar(_) => {}
             Content::Sequence(items) => {
@@ -167,6 +170,9 @@ impl<'t> Reader<'t> {
             Content::Mapping(entries) => {
                 let mut seen = std::collections::BTreeSet::new();
                 for entry in entries {
+                    if self.more {
+                        return;
+                    }
                     path.push(Segment::Key(entry.key.clone()));
                     if !seen.insert(&entry.key) && !entry.merged {
                         let path = dotted(path);

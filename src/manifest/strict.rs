@@ -93,6 +93,9 @@ impl Decoder<'_> {
     }
 
     fn unknown(&mut self, key: &str, fields: &Fields) {
+        if self.misfits.len() >= MAX_MISFITS {
+            return;
+        }
         let mut path = dotted(&self.path);
         if !path.is_empty() {
             path.push('.');

@@ -12,6 +12,9 @@ mod generic;
 mod meta;
 mod pod;
 mod probe;
+mod status;
+#[cfg(test)]
+mod tests;
 mod update;
 mod words;
 mod workload;
@@ -20,6 +23,7 @@ use crate::api::Object;
 
 use errors::Errors;
 
+pub use status::validate_status;
 pub use update::validate_update;
 pub use words::validate_words;
 
