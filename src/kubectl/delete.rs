@@ -12,8 +12,8 @@ use super::resources::{find, resource};
 use super::{Api, Output};
 
 const FORCED: &str = "Warning: Immediate deletion does not wait for confirmation that the running \
-                      resource has been terminated. The resource may continue to run on the cluster \
-                      indefinitely.";
+                      resource has been terminated. The resource may continue to run on the \
+                      cluster indefinitely.";
 
 /// Deletes what is named on the line or in the text.
 pub fn run(
@@ -61,7 +61,9 @@ fn from_text(
             None => {
                 let name = &document.object.meta().name;
                 let line = not_found(&resource(document.object.kind()), name);
-                missing.push(line.replace("(NotFound): ", "(NotFound): error when deleting \"STDIN\": "));
+                missing.push(
+                    line.replace("(NotFound): ", "(NotFound): error when deleting \"STDIN\": "),
+                );
             }
         }
     }

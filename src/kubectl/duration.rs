@@ -50,7 +50,6 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

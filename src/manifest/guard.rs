@@ -1,7 +1,7 @@
 //! What is refused before any parser sees it, so that no text can take long or much memory.
 //!
-//! libyaml looks at every open bracket again for each token, so ten thousand of them already take
-//! a second: nesting is counted here first, by a rough count that forgets quotes and comments. A text
+//! libyaml looks at every open bracket again for each token, so ten thousand of them already take a
+//! second: nesting is counted here first, by a rough count that forgets quotes and comments. A text
 //! that is refused wrongly for it would have to leave hundreds of brackets open in its prose.
 
 /// The longest text that is read, in bytes: what Kubernetes allows a ConfigMap to hold.
