@@ -46,7 +46,10 @@ fn every_scenario_has_the_hashes_that_the_browser_has_too() {
         got.insert(shipped.id.to_string(), texts.into());
     }
     let got = serde_json::Value::Object(got);
-    assert_eq!(constants["hashes"], got, "the runs changed: if that was meant, these are the new hashes: {got}");
+    assert_eq!(
+        constants["hashes"], got,
+        "the runs changed: if that was meant, these are the new hashes: {got}"
+    );
 }
 
 #[test]
@@ -119,7 +122,15 @@ fn a_link_opens_as_the_session_that_made_it() {
 
 #[test]
 fn a_bad_link_opens_the_default_scenario_with_a_notice() {
-    for link in ["nonsense", "1/nowhere/1/5", "9/lost-event/1/1", "1z/%%%", "1z/AAAA", "1/lost-event/x/1", "#1z/"] {
+    for link in [
+        "nonsense",
+        "1/nowhere/1/5",
+        "9/lost-event/1/1",
+        "1z/%%%",
+        "1z/AAAA",
+        "1/lost-event/x/1",
+        "#1z/",
+    ] {
         let (session, notice) = Session::from_link(link);
         assert!(notice.is_some(), "{link}");
         assert_eq!(session.scenario().id, "lost-event", "{link}");

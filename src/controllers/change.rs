@@ -40,10 +40,7 @@ impl Change {
 
     /// Whether the object is gone.
     pub fn is_deletion(&self) -> bool {
-        matches!(
-            self.kind,
-            ChangeKind::Deleted | ChangeKind::DeletedFinalStateUnknown
-        )
+        matches!(self.kind, ChangeKind::Deleted | ChangeKind::DeletedFinalStateUnknown)
     }
 }
 

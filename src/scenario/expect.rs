@@ -166,7 +166,10 @@ fn check_field(field: &Field, world: &World) -> Result<(), String> {
 pub fn same(wanted: &Value, value: &Value) -> bool {
     wanted == value
         || (value.is_null()
-            && (*wanted == 0 || *wanted == false || *wanted == "" || *wanted == Value::Array(vec![])))
+            && (*wanted == 0
+                || *wanted == false
+                || *wanted == ""
+                || *wanted == Value::Array(vec![])))
 }
 
 /// Follows `status.conditions[type=Available].status`, `spec.containers[0]`, `metadata.labels['a.b']`.

@@ -1,8 +1,8 @@
 //! A scenario that can be run: a file whose parts are checked and put into the simulation's terms.
 
+use crate::kernel::Time;
 use crate::node::{ImageBehaviour, Images};
 use crate::world::{LaneId, Network, Options, Simulation, Target};
-use crate::kernel::Time;
 
 use super::format::{self, File, FormatError, In};
 use super::run::Input;

@@ -11,7 +11,7 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Time;
-use crate::scenario::{In, INPUTS_MAX, Input, Scenario, Shipped};
+use crate::scenario::{INPUTS_MAX, In, Input, Scenario, Shipped};
 
 use super::session::Session;
 
@@ -119,9 +119,7 @@ impl Session {
         }
         match read(fragment).and_then(open) {
             Ok(session) => (session, None),
-            Err(notice) => {
-                (Session::open_shipped(crate::scenario::DEFAULT, None), Some(notice))
-            }
+            Err(notice) => (Session::open_shipped(crate::scenario::DEFAULT, None), Some(notice)),
         }
     }
 

@@ -125,17 +125,14 @@ impl Curve {
         };
         let span = high.0.since(low.0).as_secs_f64();
         let slope = if span > 0.0 { (high.1 - low.1) / span } else { 0.0 };
-        if at >= low.0 {
-            low.1 + at.since(low.0).as_secs_f64() * slope
-        } else {
-            low.1
-        }
+        if at >= low.0 { low.1 + at.since(low.0).as_secs_f64() * slope } else { low.1 }
     }
 
     /// The simulated time of a shown one, within what is mapped.
     pub fn time_of(&self, shown: f64) -> Time {
         let after = self.knots.partition_point(|knot| knot.1 < shown);
-        let (Some(high), Some(low)) = (self.knots.get(after), self.knots.get(after.wrapping_sub(1)))
+        let (Some(high), Some(low)) =
+            (self.knots.get(after), self.knots.get(after.wrapping_sub(1)))
         else {
             return if after == 0 { Time::ZERO } else { self.end() };
         };

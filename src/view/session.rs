@@ -226,9 +226,10 @@ impl Session {
     /// Goes back to the end of the pass before. False: there is none; it is at the start now.
     pub fn step_back(&mut self) -> bool {
         let now = self.now();
-        let ends = self.run.lanes().iter().filter_map(|lane| {
-            story::pass_ends(self.run.past(lane.id)).rev().find(|at| *at < now)
-        });
+        let ends =
+            self.run.lanes().iter().filter_map(|lane| {
+                story::pass_ends(self.run.past(lane.id)).rev().find(|at| *at < now)
+            });
         let to = ends.max();
         self.seek(to.unwrap_or(Time::ZERO));
         to.is_some()
@@ -384,9 +385,8 @@ impl Session {
         let verdict = self.run.verdict(id);
         let since = story::verdict_since(self.run.past(id)).unwrap_or(Time::ZERO);
         let memory = self.memories.iter_mut().find(|(of, _)| *of == id);
-        memory.map_or_else(Stage::default, |(_, memory)| {
-            build::stage(lane, &verdict, since, memory)
-        })
+        memory
+            .map_or_else(Stage::default, |(_, memory)| build::stage(lane, &verdict, since, memory))
     }
 
     /// A number that changes whenever a stage may look different.

@@ -94,7 +94,9 @@ impl Lane {
                 continue;
             }
             // A turn takes back what another writer did just before.
-            if last.as_ref().is_some_and(|(to_before, by_before)| to_before == from && by_before != by)
+            if last
+                .as_ref()
+                .is_some_and(|(to_before, by_before)| to_before == from && by_before != by)
             {
                 turns += 1;
             }

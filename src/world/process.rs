@@ -171,9 +171,7 @@ impl Process {
     /// Deployment's timer is its progress deadline: a condition turns, no more.
     pub fn waits_for_timers_only(&self) -> bool {
         match self.flavour {
-            Flavour::Edge => {
-                self.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_)))
-            }
+            Flavour::Edge => self.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_))),
             Flavour::Level => self.later_causes.values().all(|cause| *cause == Cause::Timer),
         }
     }

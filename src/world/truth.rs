@@ -99,7 +99,9 @@ impl World {
         for set in sets.filter(|set| set.metadata.is_controlled_by(&deployment.metadata.uid)) {
             let count = counts.get(&set.metadata.uid).copied().unwrap_or_default();
             active += count.active;
-            if deployment.spec.paused || equal_ignoring_hash(&set.spec.template, &deployment.spec.template) {
+            if deployment.spec.paused
+                || equal_ignoring_hash(&set.spec.template, &deployment.spec.template)
+            {
                 ready += count.ready;
             }
         }

@@ -74,9 +74,7 @@ impl World {
     /// Upkeep goes on for ever; this is the part of it that may change something.
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
-            Step::Resync(id, epoch) => {
-                self.look_helps(id, epoch).then_some((entry.at, "resync"))
-            }
+            Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
             Step::Due(id, epoch, true) => {
                 let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
                 helps.then_some((entry.at, "progress-deadline"))
@@ -97,8 +95,8 @@ impl World {
     /// controller will notice when the lease is too old.
     fn dead_node_unnoticed(&self) -> Option<(Time, &'static str)> {
         let watcher = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
-        let unnoticed = self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(
-            |node| {
+        let unnoticed =
+            self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(|node| {
                 let number = self.node_number(&node.metadata.name);
                 let lives = number.is_some_and(|number| {
                     self.is_connected(number)
@@ -106,8 +104,7 @@ impl World {
                         && self.process(ControllerId::Kubelet(number)).is_some_and(|p| p.alive)
                 });
                 !lives && Condition::holds(&node.status.conditions, "Ready")
-            },
-        );
+            });
         let _ = watcher;
         let next = self.agenda.iter().filter(|entry| matches!(entry.what, Step::Monitor(_)));
         unnoticed.then(|| next.map(|entry| (entry.at, "node-lifecycle")).min()).flatten()

@@ -20,8 +20,8 @@ use super::process::Process;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
 use super::step::{HEARTBEAT, MONITOR, Step};
-use super::watching::wake;
 use super::stream::{Flight, Stream, StreamIndex};
+use super::watching::wake;
 use super::{ControllerId, events::Recorder};
 
 /// The namespace of the kubelets' leases.
@@ -362,7 +362,8 @@ impl World {
     fn monitor_nodes(&mut self) {
         let (now, seed) = (self.now, self.options.seed);
         let id = ControllerId::NodeLifecycle;
-        let Some(process) = self.processes.get_mut(&id).filter(|p| p.alive && p.unsynced == 0) else {
+        let Some(process) = self.processes.get_mut(&id).filter(|p| p.alive && p.unsynced == 0)
+        else {
             return;
         };
         let cx = Context { cache: &process.cache, now, seed, promises_kept: true };

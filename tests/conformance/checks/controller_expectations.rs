@@ -21,28 +21,14 @@ use crate::{Outcome, compare, given};
     deny_unknown_fields
 )]
 enum Given {
-    Counters {
-        ttl_seconds: u64,
-        steps: Vec<Step>,
-    },
-    PodKeys {
-        expect_deletions: Vec<Str>,
-        observe: Vec<Str>,
-    },
-    PodEvent {
-        expect_deletions: Vec<Str>,
-        event: PodEvent,
-    },
+    Counters { ttl_seconds: u64, steps: Vec<Step> },
+    PodKeys { expect_deletions: Vec<Str>, observe: Vec<Str> },
+    PodEvent { expect_deletions: Vec<Str>, event: PodEvent },
     Constants {},
 }
 
 #[derive(Deserialize)]
-#[serde(
-    tag = "do",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Step {
     Set { adds: i64, dels: i64 },
     CreationObserved { times: u32 },
@@ -76,14 +62,12 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     };
     match case {
         Given::Counters { ttl_seconds, steps } => counters(ttl_seconds, &steps, expect),
-        Given::PodKeys {
-            expect_deletions,
-            observe,
-        } => compare(expect, &pod_keys(expect_deletions, &observe)),
-        Given::PodEvent {
-            expect_deletions,
-            event,
-        } => compare(expect, &pod_event(expect_deletions, &event)),
+        Given::PodKeys { expect_deletions, observe } => {
+            compare(expect, &pod_keys(expect_deletions, &observe))
+        }
+        Given::PodEvent { expect_deletions, event } => {
+            compare(expect, &pod_event(expect_deletions, &event))
+        }
         Given::Constants {} => {
             let seconds = EXPECTATIONS_TIMEOUT.as_secs();
             compare(expect, &json!({ "expectationsTimeoutSeconds": seconds }))
@@ -112,9 +96,7 @@ fn counters(ttl_seconds: u64, steps: &[Step], expect: &Value) -> Outcome {
             Step::AdvanceNanoseconds { by } => now += Duration::from_nanos(*by),
         }
         // In this list null means that nothing is asserted.
-        let is_asserted = expect["afterSteps"]
-            .get(after_steps.len())
-            .is_some_and(|e| !e.is_null());
+        let is_asserted = expect["afterSteps"].get(after_steps.len()).is_some_and(|e| !e.is_null());
         let expected = expectations.get(&key);
         after_steps.push(if is_asserted {
             json!({
@@ -164,12 +146,7 @@ fn pod_event(expected: Vec<Str>, event: &PodEvent) -> Value {
         Arc::new(Object::from(pod))
     };
     let cache = Cache::of([Object::from(set.clone())]);
-    let cx = Context {
-        cache: &cache,
-        now: Time::ZERO,
-        seed: 1,
-        promises_kept: false,
-    };
+    let cx = Context { cache: &cache, now: Time::ZERO, seed: 1, promises_kept: false };
     let before = Some(pod(1, event.deletion_timestamp_set_before));
     let (kind, before) = match event.kind {
         EventKind::Added => (ChangeKind::Added, None),
@@ -181,14 +158,7 @@ fn pod_event(expected: Vec<Str>, event: &PodEvent) -> Value {
     let key = promises::expectations_key(&set_key);
     let mut expectations = UidTrackingExpectations::default();
     expectations.expect_deletions(&key, expected, Time::ZERO);
-    let woken = replica_set::wakes(
-        &Change {
-            kind,
-            before,
-            object,
-        },
-        &cx,
-    );
+    let woken = replica_set::wakes(&Change { kind, before, object }, &cx);
     promises::observe(&woken, &mut expectations);
     let open = expectations.get(&key);
     json!({

@@ -46,10 +46,7 @@ struct FeatureGates {
 
 impl Default for FeatureGates {
     fn default() -> Self {
-        FeatureGates {
-            logarithmic_scale_down: true,
-            pod_deletion_cost: true,
-        }
+        FeatureGates { logarithmic_scale_down: true, pod_deletion_cost: true }
     }
 }
 
@@ -72,11 +69,7 @@ impl PodGiven {
     fn to_pod(&self) -> Pod {
         let ago = |seconds: i64| Timestamp(now_stamp().0 - seconds);
         let mut pod = Pod::default();
-        let name = if self.name.is_empty() {
-            &self.kind
-        } else {
-            &self.name
-        };
+        let name = if self.name.is_empty() { &self.kind } else { &self.name };
         pod.metadata.name = name.clone();
         pod.metadata.annotations = self.annotations.clone();
         pod.metadata.creation_timestamp = self.created_seconds_ago.map(ago);
@@ -121,27 +114,15 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
         Err(outcome) => return outcome,
     };
     match case {
-        Given::Choose {
-            pods,
-            related_pods,
-            count,
-        } => {
+        Given::Choose { pods, related_pods, count } => {
             let pods = to_pods(&pods);
-            let related = related_pods
-                .as_deref()
-                .map_or_else(|| pods.clone(), to_pods);
+            let related = related_pods.as_deref().map_or_else(|| pods.clone(), to_pods);
             let related: Vec<&Pod> = related.iter().collect();
             let order = DeletionOrder::standard(now(), 1);
             let chosen = order.choose(pods.iter().collect(), &related, count);
             compare(expect, &json!({ "deletedKinds": names(&chosen) }))
         }
-        Given::Compare {
-            a,
-            b,
-            rank_a,
-            rank_b,
-            feature_gates,
-        } => {
+        Given::Compare { a, b, rank_a, rank_b, feature_gates } => {
             let (a, b) = (a.to_pod(), b.to_pod());
             let places = order(&feature_gates).places(&[&a, &b], &[rank_a, rank_b]);
             let first = match places[0].cmp(&places[1]) {
@@ -149,10 +130,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
                 std::cmp::Ordering::Equal => Value::Null,
                 std::cmp::Ordering::Greater => json!("b"),
             };
-            compare(
-                expect,
-                &json!({ "tie": first.is_null(), "deletedFirst": first }),
-            )
+            compare(expect, &json!({ "tie": first.is_null(), "deletedFirst": first }))
         }
         Given::Sort { pods } => sort(&to_pods(&pods), expect),
         Given::FilterActive { pods } => {
@@ -170,11 +148,7 @@ fn sort(pods: &[Pod], expect: &Value) -> Outcome {
         turned.rotate_left(turn);
         for _ in 0..2 {
             turned.reverse();
-            let plain = DeletionOrder {
-                now: None,
-                cost: true,
-                seed: 1,
-            };
+            let plain = DeletionOrder { now: None, cost: true, seed: 1 };
             let places = plain.places(&turned, &vec![0; turned.len()]);
             let mut placed: Vec<_> = places.into_iter().zip(turned.clone()).collect();
             placed.sort_by(|(a, _), (b, _)| a.cmp(b));

@@ -66,40 +66,20 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     };
     match case {
         Given::Counters { spec, pods } => counters(spec, pods, expect),
-        Given::Conditions {
-            spec,
-            pod_count,
-            manage_replicas_error,
-            mut conditions,
-        } => {
+        Given::Conditions { spec, pod_count, manage_replicas_error, mut conditions } => {
             let reason = failure_reason(pod_count, spec.replicas());
-            report_failure(
-                &mut conditions,
-                reason,
-                manage_replicas_error.as_deref(),
-                now(),
-            );
+            report_failure(&mut conditions, reason, manage_replicas_error.as_deref(), now());
             compare(expect, &json!({ "conditions": conditions }))
         }
-        Given::SetCondition {
-            mut conditions,
-            set,
-        } => {
+        Given::SetCondition { mut conditions, set } => {
             set_condition(&mut conditions, set);
             compare(expect, &json!({ "conditions": conditions }))
         }
-        Given::RemoveCondition {
-            mut conditions,
-            remove,
-        } => {
+        Given::RemoveCondition { mut conditions, remove } => {
             remove_condition(&mut conditions, &remove);
             compare(expect, &json!({ "conditions": conditions }))
         }
-        Given::Available {
-            ready,
-            ready_since_seconds,
-            min_ready_seconds,
-        } => {
+        Given::Available { ready, ready_since_seconds, min_ready_seconds } => {
             let now = Timestamp::from(now());
             let mut pod = Pod::default();
             pod.status.conditions.push(Condition {
@@ -115,10 +95,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
 }
 
 fn counters(spec: ReplicaSetSpec, pods: Vec<PodGiven>, expect: &Value) -> Outcome {
-    let set = ReplicaSet {
-        spec,
-        ..ReplicaSet::default()
-    };
+    let set = ReplicaSet { spec, ..ReplicaSet::default() };
     let pod = |given: PodGiven| {
         let mut pod = Pod::default();
         pod.metadata.name = given.name;

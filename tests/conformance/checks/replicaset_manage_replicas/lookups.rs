@@ -33,11 +33,8 @@ impl SetGiven {
         set.metadata.deletion_timestamp = deletion_timestamp(self.deletion_timestamp_set);
         if let Some(uid) = &self.controller_uid {
             let owner = OwnerReference::controller_of(Kind::Deployment, &Default::default());
-            set.metadata.owner_references = vec![OwnerReference {
-                uid: uid.clone(),
-                name: uid.clone(),
-                ..owner
-            }];
+            set.metadata.owner_references =
+                vec![OwnerReference { uid: uid.clone(), name: uid.clone(), ..owner }];
         }
         set
     }
@@ -92,12 +89,7 @@ pub struct ClaimGiven {
 }
 
 fn enqueued(cache: &Cache, change: &Change, expect: &Value) -> Outcome {
-    let cx = Context {
-        cache,
-        now: NOW,
-        seed: 1,
-        promises_kept: true,
-    };
+    let cx = Context { cache, now: NOW, seed: 1, promises_kept: true };
     let mut expected: Vec<String> =
         serde_json::from_value(expect["enqueued"].clone()).unwrap_or_default();
     expected.sort();
@@ -121,15 +113,16 @@ pub fn pod_added(names: &[Str], pod_controller: Option<&str>, expect: &Value) ->
     let set = |name: &Str| scripted::replica_set("default", name, Some(&labels));
     let cache = cache_of(names.iter().map(set));
     let pod = scripted::pod("default", "pod", &labels, pod_controller);
-    let change = Change {
-        kind: ChangeKind::Added,
-        before: None,
-        object: Arc::new(pod.into()),
-    };
+    let change = Change { kind: ChangeKind::Added, before: None, object: Arc::new(pod.into()) };
     enqueued(&cache, &change, expect)
 }
 
-pub fn pod_updated(sets: &[SetGiven], before: &PodGiven, after: &PodGiven, expect: &Value) -> Outcome {
+pub fn pod_updated(
+    sets: &[SetGiven],
+    before: &PodGiven,
+    after: &PodGiven,
+    expect: &Value,
+) -> Outcome {
     let version = |pod: &PodGiven, version: u64| {
         let mut pod = pod.object();
         pod.metadata.resource_version = version;
@@ -220,14 +213,8 @@ pub fn claim(case: &ClaimGiven, expect: &Value) -> Outcome {
     let object = Arc::new(Object::from(set.clone()));
     let pods: Vec<Pod> = case.pods.iter().map(PodGiven::object).collect();
     let claim = Claim::of(&set, &pods);
-    let plan = Plan {
-        batches: claim.batches(&object, &set),
-        ..Plan::default()
-    };
-    let mut api = Api {
-        live: Some(object.clone()),
-        ..Api::default()
-    };
+    let plan = Plan { batches: claim.batches(&object, &set), ..Plan::default() };
+    let mut api = Api { live: Some(object.clone()), ..Api::default() };
     api.run(&object.key(), plan, &mut UidTrackingExpectations::default());
     let names: Vec<_> = claim.claimed.iter().map(|pod| pod.metadata.name.clone()).collect();
     compare(expect, &json!({ "claimed": names, "patches": api.patches }))

@@ -89,12 +89,7 @@ pub struct StepsGiven {
 }
 
 #[derive(Deserialize, PartialEq)]
-#[serde(
-    tag = "do",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Step {
     Sync {
         #[serde(default)]
@@ -138,12 +133,7 @@ impl Controller {
     }
 
     fn context(&self, promises_kept: bool) -> Context<'_> {
-        Context {
-            cache: &self.cache,
-            now: NOW,
-            seed: 1,
-            promises_kept,
-        }
+        Context { cache: &self.cache, now: NOW, seed: 1, promises_kept }
     }
 
     fn sync(&mut self, api: &mut Api) -> Option<String> {
@@ -307,10 +297,7 @@ pub fn batches(count: usize, first: usize, succeed: usize, expect: &Value) -> Ou
         let create = || Intent::new(Deed::CreatePod, Request::Create(pod.clone()));
         plan.batches.push((0..size).map(|_| create()).collect());
     }
-    let mut api = Api {
-        creations_at_most: Some(succeed),
-        ..Api::default()
-    };
+    let mut api = Api { creations_at_most: Some(succeed), ..Api::default() };
     let mut controller = Controller::new();
     let error = api.run(&controller.key, plan, &mut controller.expectations);
     let got = json!({
@@ -325,19 +312,9 @@ pub fn batches(count: usize, first: usize, succeed: usize, expect: &Value) -> Ou
 pub fn update_status(replicas: i32, every_update_fails: bool, expect: &Value) -> Outcome {
     let set = scripted::replica_set("default", "foobar", None);
     let object = Arc::new(Object::from(set.clone()));
-    let tally = Tally {
-        replicas,
-        ..Tally::default()
-    };
-    let plan = Plan {
-        finish: Some(status::finish(&object, &set, tally)),
-        ..Plan::default()
-    };
-    let mut api = Api {
-        status_error: every_update_fails,
-        live: Some(object),
-        ..Api::default()
-    };
+    let tally = Tally { replicas, ..Tally::default() };
+    let plan = Plan { finish: Some(status::finish(&object, &set, tally)), ..Plan::default() };
+    let mut api = Api { status_error: every_update_fails, live: Some(object), ..Api::default() };
     let mut controller = Controller::new();
     api.run(&controller.key, plan, &mut controller.expectations);
     let in_update = |object: &Arc<Object>| object.as_replica_set().map(|set| set.status.replicas);
