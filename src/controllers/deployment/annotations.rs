@@ -1,5 +1,5 @@
-//! What a Deployment's ReplicaSets carry in their annotations: the revision, those it had before, and
-//! for which size of the Deployment they were last resized.
+//! What a Deployment's ReplicaSets carry in their annotations: the revision, those it had before,
+//! and for which size of the Deployment they were last resized.
 //!
 //! Follows `pkg/controller/deployment/util/deployment_util.go`.
 

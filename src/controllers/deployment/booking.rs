@@ -148,7 +148,7 @@ impl Ledger {
         // What is deleted without a word before was last seen as it is told.
         let before = before.or(Some(now).filter(|_| change.is_deletion()));
         let mut news = Vec::new();
-        for (pod, step) in [(before, -1), (after, 1)] {
+        for (pod, step) in [(after, 1), (before, -1)] {
             let Some(set) = pod
                 .filter(|pod| recreate::may_run(pod))
                 .and_then(owning_set)
@@ -183,12 +183,18 @@ impl Ledger {
         }
     }
 
-    /// Only Recreate waits for that.
+    /// Only Recreate waits for that, and only while no pod of any set is left: as in Kubernetes,
+    /// the status of the old sets tells the rest.
     fn last_pod_gone(&self, set: &Str) -> Option<News> {
         let key = self.home_of(set)?;
         let entry = self.entries.get(key)?;
+        let has_pods = |known: &Known| {
+            let count = self.pods.get(&known.set.metadata.uid);
+            count.is_some_and(|count| *count > 0)
+        };
         let waits = !fenceposts::is_rolling(&entry.deployment);
-        waits.then(|| News::Differs(key.clone()))
+        let news = waits && !entry.sets.values().any(has_pods);
+        news.then(|| News::Differs(key.clone()))
     }
 }
 

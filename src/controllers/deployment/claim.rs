@@ -2,8 +2,9 @@
 //! releases what it controls and its selector no longer matches.
 //!
 //! Follows `ReplicaSetControllerRefManager` in `pkg/controller/controller_ref_manager.go`.
-//! Different: Kubernetes patches owner references by strategic merge. A JSON merge patch replaces the
-//! whole list, so level names the version that it saw: two adoptions at once must not both succeed.
+//! Different: Kubernetes patches owner references by strategic merge. A JSON merge patch replaces
+//! the whole list, so level names the version that it saw: two adoptions at once must not both
+//! succeed.
 
 use std::borrow::Cow;
 

@@ -52,8 +52,8 @@ pub fn reason(condition: &Condition) -> &str {
     condition.reason.as_deref().unwrap_or_default()
 }
 
-/// Sets a condition (`SetDeploymentCondition`): one that says the same already stays as it is, times
-/// and message included; otherwise it moves to the end of the list.
+/// Sets a condition (`SetDeploymentCondition`): one that says the same already stays as it is,
+/// times and message included; otherwise it moves to the end of the list.
 pub fn set(conditions: &mut Vec<Condition>, mut condition: Condition) {
     if let Some(current) = Condition::find(conditions, &condition.kind)
         && current.status == condition.status

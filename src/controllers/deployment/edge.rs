@@ -125,6 +125,10 @@ impl Reaction<'_> {
                 break;
             }
         }
+        if !is_rollout {
+            // What a change of size does to the numbers is no progress of a rollout.
+            self.update_status(false);
+        }
         true
     }
 
@@ -242,11 +246,28 @@ impl Reaction<'_> {
             let request = writes::patch_status(deployment);
             self.plan.then(Intent::new(Deed::Status, request));
         }
-        if !deployment.spec.paused && !deployment.metadata.is_terminating() {
-            let now = progress::since_1970(self.cx.now);
-            let delay = progress::requeue_delay(deployment, &deployment.status, now);
-            self.plan.requeue_after = delay.map(progress::requeue_after);
-        }
+        self.set_timer();
         self.plan
+    }
+
+    /// Asks to be woken at the deadline, unless it will be before.
+    fn set_timer(&mut self) {
+        let deployment = &self.entry.deployment;
+        if deployment.spec.paused || deployment.metadata.is_terminating() {
+            return;
+        }
+        let now = progress::since_1970(self.cx.now);
+        let delay = progress::requeue_delay(deployment, &deployment.status, now);
+        let Some(after) = delay.map(progress::requeue_after) else {
+            return;
+        };
+        let is_set = self
+            .entry
+            .timer
+            .is_some_and(|at| at > now && at <= now + after);
+        if !is_set {
+            self.entry.timer = Some(now + after);
+            self.plan.requeue_after = Some(after);
+        }
     }
 }

@@ -34,8 +34,8 @@ fn limit(deployment: &Deployment) -> Option<usize> {
 }
 
 /// The old sets that are one too many: of those that are not going already, the first (count −
-/// limit) by revision are looked at, and of these the empty ones go. One that is not empty takes the
-/// place of none.
+/// limit) by revision are looked at, and of these the empty ones go. One that is not empty takes
+/// the place of none.
 pub fn sets_to_delete<'a>(deployment: &Deployment, old: &[&'a ReplicaSet]) -> Vec<&'a ReplicaSet> {
     let Some(limit) = limit(deployment) else {
         return Vec::new();

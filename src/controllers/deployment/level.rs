@@ -1,8 +1,8 @@
 //! One pass of the level flavour: what the cache shows of a Deployment, and the requests that it
 //! leads to, in the order of Kubernetes.
 //!
-//! Follows `pkg/controller/deployment/sync.go`. Different: Kubernetes looks for the new set twice in
-//! a pass, and so may run into a conflict with itself and start again; here it looks once.
+//! Follows `pkg/controller/deployment/sync.go`. Different: Kubernetes looks for the new set twice
+//! in a pass, and so may run into a conflict with itself and start again; here it looks once.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ pub(super) struct Pass<'a> {
     seen: &'a Arc<Object>,
     /// As seen, with what the pass has written to it.
     deployment: Deployment,
-    /// As seen, with what the pass has written to them, sizes excepted: as in Kubernetes, the status
-    /// at the end of a pass tells of the sizes at its beginning.
+    /// As seen, with what the pass has written to them, sizes excepted: as in Kubernetes, the
+    /// status at the end of a pass tells of the sizes at its beginning.
     sets: Vec<Cow<'a, ReplicaSet>>,
     /// Sets that the pass has resized.
     resized: BTreeMap<Str, ReplicaSet>,
@@ -171,9 +171,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A set of that name is there already. If the cache shows whose it is, the hash has clashed, and
-    /// the next one is tried. Otherwise it is most likely our own, of which the cache knows nothing
-    /// yet: the pass is tried again.
+    /// A set of that name is there already. If the cache shows whose it is, the hash has clashed,
+    /// and the next one is tried. Otherwise it is most likely our own, of which the cache knows
+    /// nothing yet: the pass is tried again.
     fn name_is_taken(&self, set: &ReplicaSet) -> Fallback {
         let mut clashed = self.deployment.clone();
         let count = clashed.status.collision_count.unwrap_or(0);

@@ -1,5 +1,5 @@
-//! A change of size in the middle of a rollout is shared among the sets, each by its part, so that it
-//! does not hasten the rollout. The rest goes to the largest set.
+//! A change of size in the middle of a rollout is shared among the sets, each by its part, so
+//! that it does not hasten the rollout. The rest goes to the largest set.
 //!
 //! Follows `scale` in `pkg/controller/deployment/sync.go` and
 //! `pkg/controller/deployment/util/deployment_util.go`.
@@ -19,8 +19,8 @@ pub fn is_due(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
         .any(|desired| desired != wanted)
 }
 
-/// The sets to write, with their sizes (`scale`): all that are resized or have to learn the new size
-/// of the Deployment.
+/// The sets to write, with their sizes (`scale`): all that are resized or have to learn the new
+/// size of the Deployment.
 pub fn scale(
     deployment: &Deployment,
     new: Option<&ReplicaSet>,

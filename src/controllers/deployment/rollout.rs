@@ -1,5 +1,5 @@
-//! What a Deployment's ReplicaSets should do next. Both flavours ask here: level about the sets that
-//! its cache shows, edge about those that its ledger remembers.
+//! What a Deployment's ReplicaSets should do next. Both flavours ask here: level about the sets
+//! that its cache shows, edge about those that its ledger remembers.
 //!
 //! Follows `syncDeployment` in `pkg/controller/deployment/deployment_controller.go`, and `sync` in
 //! `pkg/controller/deployment/sync.go`.

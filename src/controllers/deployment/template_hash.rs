@@ -1,10 +1,10 @@
 //! The hash that names a ReplicaSet and tells its pods from others.
 //!
-//! Follows `ComputeHash` (`pkg/controller/controller_utils.go`), `SafeEncodeString`
-//! (apimachinery `pkg/util/rand`) and `generateReplicaSetName` (`pkg/controller/deployment/sync.go`).
-//! The same: FNV-1a over the template and the collision count, spelt in letters that make no words.
-//! Different: Kubernetes hashes a dump of its Go structs, this the template as JSON with its keys in
-//! order, so the letters are others than on a real cluster.
+//! Follows `ComputeHash` (`pkg/controller/controller_utils.go`), `SafeEncodeString` (apimachinery
+//! `pkg/util/rand`) and `generateReplicaSetName` (`pkg/controller/deployment/sync.go`). The same:
+//! FNV-1a over the template and the collision count, spelt in letters that make no words.
+//! Different: Kubernetes hashes a dump of its Go structs, this the template as JSON with its keys
+//! in order, so the letters are others than on a real cluster.
 
 use std::fmt::Write;
 
