@@ -71,12 +71,17 @@ mod checks {
     pub mod kubelet_backoff;
     pub mod label_selector;
     pub mod names;
+    pub mod node_lifecycle;
+    pub mod pod_conditions;
     pub mod pod_deletion_order;
     pub mod pod_phase;
+    pub mod probes;
     pub mod quantity;
     pub mod replicaset_manage_replicas;
     pub mod replicaset_status;
     pub mod restart_policy;
+    pub mod scheduler_filters;
+    pub mod scheduler_scores;
     pub mod workqueue_rate_limiter;
     pub mod workqueue_semantics;
 }
@@ -124,9 +129,14 @@ const FILES: &[(&str, Check)] = &[
     ("kubelet_backoff", checks::kubelet_backoff::check),
     ("restart_policy", checks::restart_policy::check),
     ("pod_phase", checks::pod_phase::check),
+    ("pod_conditions", checks::pod_conditions::check),
+    ("probes", checks::probes::check),
     ("quantity", checks::quantity::check),
     ("label_selector", checks::label_selector::check),
     ("names", checks::names::check),
+    ("scheduler_filters", checks::scheduler_filters::check),
+    ("scheduler_scores", checks::scheduler_scores::check),
+    ("node_lifecycle", checks::node_lifecycle::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.

@@ -4,6 +4,7 @@
 mod condition;
 mod deployment;
 mod event;
+mod field_error;
 mod int_or_string;
 mod kind;
 mod lease;
@@ -25,6 +26,7 @@ pub use deployment::{
     Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdate, StrategyType,
 };
 pub use event::{Event, EventSource, EventType, ObjectReference};
+pub use field_error::{FieldError, FieldErrorKind};
 pub use int_or_string::{IntOrString, ScaleError};
 pub use kind::{Kind, KindInfo};
 pub use lease::{Lease, LeaseSpec};

@@ -1,5 +1,12 @@
-//! client-go's parts: caches, queues, limiters.
+//! What a controller links in to talk to the API server: client-go's caches, queues and limiters,
+//! and the expectations that controllers keep beside them. All of it is plain data on virtual time:
+//! nothing here waits, sleeps or runs by itself, and every part can be cloned with the world.
 
 pub mod cache;
+pub mod delaying_queue;
+pub mod expectations;
+pub mod rate_limiter;
+pub mod rate_limiting_queue;
+pub mod work_queue;
 
 pub use cache::Cache;

@@ -80,4 +80,7 @@ pub struct Woken {
     pub created: Vec<ObjectKey>,
     /// Keys for which the expected deletion of this pod (`namespace/name`) was seen.
     pub deleted: Vec<(ObjectKey, Str)>,
+    /// Keys whose expectations are void, since the object is gone: a new one of the same name starts
+    /// clean.
+    pub forgotten: Vec<ObjectKey>,
 }

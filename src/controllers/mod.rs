@@ -3,8 +3,16 @@
 pub mod change;
 pub mod deployment;
 pub mod fallback;
+pub mod garbage_collector;
+#[cfg(test)]
+mod lockstep;
+pub mod node_lifecycle;
 pub mod pass_run;
 pub mod plan;
+pub mod promises;
+pub mod replica_set;
+pub mod scheduler;
+pub mod taints;
 
 pub use change::{Change, ChangeKind, Context, Woken};
 pub use fallback::Fallback;

@@ -31,6 +31,9 @@ pub struct PassRun {
     /// Events to be told since they were last taken.
     events: Vec<EventNote>,
     writes_done: u32,
+    /// Requests that failed, and how far the batches came: what is left to do.
+    failed: Vec<Intent>,
+    stopped_at: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,8 @@ impl PassRun {
             fallback: None,
             broken_promises: Promises::default(),
             writes_done: 0,
+            failed: Vec::new(),
+            stopped_at: 0,
         }
     }
 
@@ -267,6 +272,7 @@ impl PassRun {
                 self.break_promise(&intent);
             }
             Err(error) => {
+                self.failed.push(intent.clone());
                 self.break_promise(&intent);
                 let text = &error.message;
                 self.events
@@ -314,7 +320,20 @@ impl PassRun {
         }
     }
 
+    /// The part of the plan that was not done, as a plan of its own: what an edge-triggered loop
+    /// tries again, since it acts on a change only once.
+    pub fn rest(&self) -> Option<PassRun> {
+        let mut plan = self.plan.clone();
+        let remaining = plan.batches.split_off(self.stopped_at.min(plan.batches.len()));
+        let failed = (!self.failed.is_empty()).then(|| self.failed.clone());
+        plan.batches = failed.into_iter().chain(remaining).collect();
+        plan.requeue_after = None;
+        let nothing_left = plan.batches.is_empty() && plan.finish.is_none();
+        (!nothing_left).then(|| PassRun::new(plan))
+    }
+
     fn break_remaining_promises(&mut self) {
+        self.stopped_at = self.next_batch;
         let rest = self
             .plan
             .batches

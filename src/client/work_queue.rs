@@ -1,0 +1,283 @@
+//! The work queue: keys that wait for a worker, each at most once however often it is added.
+//!
+//! Three sets, and what holds between them:
+//! - `queue` is the order in which keys are handed out. Every key in it is dirty and is not being
+//!   processed, and stands in it once.
+//! - `dirty` is every key that must still be processed.
+//! - `processing` is every key that a worker has and has not given back. It may be dirty again at
+//!   the same time; then it returns to `queue` when its worker is done, so no two workers ever have
+//!   the same key and no add is lost.
+//!
+//! Follows <https://github.com/kubernetes/client-go/blob/master/util/workqueue/queue.go>. Left out:
+//! threads (a `get` that would block returns nothing), metrics, other orders than first in, first
+//! out. The number of keys is bounded by the number of objects; the queue itself sets no bound.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// What became of an add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// The key waits now.
+    Queued,
+    /// The key was waiting already; this add is merged into that.
+    Merged,
+    /// A worker has the key; it will wait once more when the worker is done.
+    WhileProcessing,
+    /// The queue is shutting down and takes nothing.
+    Refused,
+}
+
+/// A queue of keys without duplicates.
+#[derive(Clone, Debug)]
+pub struct WorkQueue<K> {
+    queue: VecDeque<K>,
+    /// How many adds each dirty key stands for.
+    dirty: BTreeMap<K, u32>,
+    processing: BTreeSet<K>,
+    shutting_down: bool,
+    draining: bool,
+}
+
+impl<K> Default for WorkQueue<K> {
+    fn default() -> Self {
+        WorkQueue {
+            queue: VecDeque::new(),
+            dirty: BTreeMap::new(),
+            processing: BTreeSet::new(),
+            shutting_down: false,
+            draining: false,
+        }
+    }
+}
+
+impl<K: Ord + Clone> WorkQueue<K> {
+    /// Marks the key as one that must be processed.
+    pub fn add(&mut self, key: K) -> Added {
+        if self.shutting_down {
+            return Added::Refused;
+        }
+        let is_processing = self.processing.contains(&key);
+        if let Some(adds) = self.dirty.get_mut(&key) {
+            *adds = adds.saturating_add(1);
+            return if is_processing {
+                Added::WhileProcessing
+            } else {
+                Added::Merged
+            };
+        }
+        self.dirty.insert(key.clone(), 1);
+        if is_processing {
+            return Added::WhileProcessing;
+        }
+        self.queue.push_back(key);
+        Added::Queued
+    }
+
+    /// Hands out the key that has waited longest. Nothing: none waits; the worker should end if the
+    /// queue [is shutting down](WorkQueue::is_shutting_down), and come again otherwise.
+    pub fn get(&mut self) -> Option<K> {
+        let key = self.queue.pop_front()?;
+        self.dirty.remove(&key);
+        self.processing.insert(key.clone());
+        Some(key)
+    }
+
+    /// The worker gives the key back. If it was added meanwhile, it waits again. A key that no
+    /// worker has is ignored.
+    pub fn done(&mut self, key: &K) {
+        if let Some(key) = self.processing.take(key)
+            && self.dirty.contains_key(&key)
+        {
+            self.queue.push_back(key);
+        }
+    }
+
+    /// How many keys wait.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether no key waits.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The keys that wait, in order, each with the number of adds that it stands for.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, u32)> {
+        self.queue.iter().map(|key| (key, self.merged(key)))
+    }
+
+    /// How many adds wait behind the key: 0 if it need not be processed.
+    pub fn merged(&self, key: &K) -> u32 {
+        self.dirty.get(key).copied().unwrap_or(0)
+    }
+
+    /// The keys that workers have, in the order of keys.
+    pub fn processing(&self) -> impl Iterator<Item = &K> {
+        self.processing.iter()
+    }
+
+    /// Whether a worker has the key.
+    pub fn is_processing(&self, key: &K) -> bool {
+        self.processing.contains(key)
+    }
+
+    /// From now on nothing can be added. What waits is still handed out.
+    pub fn shut_down(&mut self) {
+        self.shutting_down = true;
+        self.draining = false;
+    }
+
+    /// The same, but the caller waits until [`WorkQueue::is_drained`]; a plain
+    /// [`WorkQueue::shut_down`] ends that.
+    pub fn shut_down_with_drain(&mut self) {
+        self.shutting_down = true;
+        self.draining = true;
+    }
+
+    /// Whether nothing can be added any more.
+    pub fn is_shutting_down(&self) -> bool {
+        self.shutting_down
+    }
+
+    /// Whether nobody waits for workers to give back what they have.
+    pub fn is_drained(&self) -> bool {
+        !self.draining || self.processing.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_key_added_three_times_is_handed_out_once() {
+        let mut queue = WorkQueue::default();
+        assert_eq!(queue.add("web"), Added::Queued);
+        assert_eq!(queue.add("db"), Added::Queued);
+        assert_eq!(queue.add("web"), Added::Merged);
+        assert_eq!(queue.add("web"), Added::Merged);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"web", 3), (&"db", 1)]);
+        assert_eq!(
+            (queue.get(), queue.get(), queue.get()),
+            (Some("web"), Some("db"), None)
+        );
+    }
+
+    #[test]
+    fn a_key_added_while_it_is_processed_runs_once_more_afterwards() {
+        let mut queue = WorkQueue::default();
+        queue.add("web");
+        queue.get();
+        assert_eq!(queue.add("web"), Added::WhileProcessing);
+        assert_eq!(queue.add("web"), Added::WhileProcessing);
+        assert_eq!((queue.get(), queue.merged(&"web")), (None, 2));
+        queue.add("db");
+        queue.done(&"web");
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"db", 1), (&"web", 2)]);
+    }
+
+    #[test]
+    fn a_key_that_no_worker_has_can_be_given_back_without_harm() {
+        let mut queue = WorkQueue::default();
+        queue.add("web");
+        queue.done(&"web");
+        queue.done(&"nobody");
+        assert_eq!(queue.len(), 1);
+    }
+
+    #[test]
+    fn a_queue_that_shuts_down_takes_nothing_and_hands_out_what_waits() {
+        let mut queue = WorkQueue::default();
+        queue.add("web");
+        queue.shut_down_with_drain();
+        assert_eq!(queue.add("db"), Added::Refused);
+        assert_eq!(queue.get(), Some("web"));
+        assert!(!queue.is_drained() && queue.is_shutting_down());
+        queue.done(&"web");
+        assert!(queue.is_drained());
+    }
+
+    /// What a key can be, told without sets: the reference that the queue is measured against.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    enum State {
+        #[default]
+        Idle,
+        Waiting(u32),
+        Processing,
+        ProcessingAndDirty(u32),
+    }
+
+    #[derive(Default)]
+    struct Reference {
+        states: [State; 4],
+        order: Vec<usize>,
+    }
+
+    impl Reference {
+        fn add(&mut self, key: usize) {
+            self.states[key] = match self.states[key] {
+                State::Idle => {
+                    self.order.push(key);
+                    State::Waiting(1)
+                }
+                State::Waiting(adds) => State::Waiting(adds + 1),
+                State::Processing => State::ProcessingAndDirty(1),
+                State::ProcessingAndDirty(adds) => State::ProcessingAndDirty(adds + 1),
+            };
+        }
+
+        fn get(&mut self) -> Option<usize> {
+            let key = (!self.order.is_empty()).then(|| self.order.remove(0))?;
+            self.states[key] = State::Processing;
+            Some(key)
+        }
+
+        fn done(&mut self, key: usize) {
+            match self.states[key] {
+                State::Processing => self.states[key] = State::Idle,
+                State::ProcessingAndDirty(adds) => {
+                    self.states[key] = State::Waiting(adds);
+                    self.order.push(key);
+                }
+                State::Idle | State::Waiting(_) => {}
+            }
+        }
+
+        fn waiting(&self) -> Vec<(usize, u32)> {
+            let adds = |key: &usize| match self.states[*key] {
+                State::Waiting(adds) => adds,
+                _ => 0,
+            };
+            self.order.iter().map(|key| (*key, adds(key))).collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_queue_does_what_the_reference_does(
+            steps in prop::collection::vec((0..3, 0..4usize), 0..60),
+        ) {
+            let (mut queue, mut reference) = (WorkQueue::default(), Reference::default());
+            for (step, key) in steps {
+                match step {
+                    0 => {
+                        queue.add(key);
+                        reference.add(key);
+                    }
+                    1 => prop_assert_eq!(queue.get(), reference.get()),
+                    _ => {
+                        queue.done(&key);
+                        reference.done(key);
+                    }
+                }
+                let waiting: Vec<_> = queue.iter().map(|(key, adds)| (*key, adds)).collect();
+                prop_assert_eq!(waiting, reference.waiting());
+                prop_assert!(queue.queue.iter().all(|key| queue.merged(key) > 0));
+                prop_assert!(queue.queue.iter().all(|key| !queue.is_processing(key)));
+            }
+        }
+    }
+}
