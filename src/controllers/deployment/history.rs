@@ -21,9 +21,7 @@ pub fn max_revision<'a>(sets: impl IntoIterator<Item = &'a ReplicaSet>) -> i64 {
 
 /// Lowest revision first, then the oldest (`ReplicaSetsByRevision`).
 fn by_revision(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
-    revision(a)
-        .cmp(&revision(b))
-        .then_with(|| matching::by_creation(a, b))
+    revision(a).cmp(&revision(b)).then_with(|| matching::by_creation(a, b))
 }
 
 /// How many old sets are kept; none: all.

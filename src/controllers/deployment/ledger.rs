@@ -46,21 +46,13 @@ pub(super) struct Known {
 impl Known {
     /// A set that somebody else made, or that was there before.
     pub fn told(set: ReplicaSet) -> Known {
-        Known {
-            set,
-            own_sizes: VecDeque::new(),
-        }
+        Known { set, own_sizes: VecDeque::new() }
     }
 }
 
 impl Entry {
     pub fn new(object: &Arc<Object>, deployment: Deployment) -> Entry {
-        Entry {
-            deployment,
-            object: object.clone(),
-            sets: BTreeMap::new(),
-            timer: None,
-        }
+        Entry { deployment, object: object.clone(), sets: BTreeMap::new(), timer: None }
     }
 
     /// All its sets, by name.
@@ -85,11 +77,7 @@ impl Entry {
         let Some(last) = last else {
             return;
         };
-        let Deployment {
-            metadata,
-            spec,
-            status,
-        } = &mut self.deployment;
+        let Deployment { metadata, spec, status } = &mut self.deployment;
         metadata.generation = status.observed_generation;
         let done = &last.metadata.annotations;
         metadata.annotations.retain(|name, value| {
@@ -121,10 +109,7 @@ impl Ledger {
     /// The Deployment that a set belongs to, by the set's uid.
     pub(super) fn home_of(&self, set_uid: &Str) -> Option<&ObjectKey> {
         let has = |entry: &Entry| entry.sets.values().any(|k| k.set.metadata.uid == *set_uid);
-        self.entries
-            .iter()
-            .find(|(_, entry)| has(entry))
-            .map(|(key, _)| key)
+        self.entries.iter().find(|(_, entry)| has(entry)).map(|(key, _)| key)
     }
 
     /// The entry of the Deployment that this set's owner reference names. If there is none, since
@@ -158,11 +143,7 @@ impl Ledger {
         let key = object.key();
         let as_it_was = |object: &'_ Arc<Object>| {
             let is_told_of = object.key() == change.key();
-            change
-                .before
-                .clone()
-                .filter(|_| is_told_of)
-                .unwrap_or_else(|| object.clone())
+            change.before.clone().filter(|_| is_told_of).unwrap_or_else(|| object.clone())
         };
         let object = as_it_was(object);
         let deployment = object.as_deployment()?.clone();
@@ -175,9 +156,7 @@ impl Ledger {
             for set in sets.chain(gone.filter(is_ours)) {
                 if let Some(set) = as_it_was(set).as_replica_set() {
                     self.count_pods(&set.metadata.uid, change, cache);
-                    entry
-                        .sets
-                        .insert(set.metadata.name.clone(), Known::told(set.clone()));
+                    entry.sets.insert(set.metadata.name.clone(), Known::told(set.clone()));
                 }
             }
             entry.forget_what_was_not_done();
@@ -188,17 +167,12 @@ impl Ledger {
 
     fn count_pods(&mut self, set: &Str, change: &Change, cache: &Cache) {
         let changed = change.key();
-        let others = cache
-            .owned_by(Kind::Pod, set)
-            .filter(|pod| pod.key() != changed);
+        let others = cache.owned_by(Kind::Pod, set).filter(|pod| pod.key() != changed);
         let before = change.before.as_ref().or(Some(&change.object));
         let is_ours = |o: &&Arc<Object>| o.meta().is_controlled_by(set);
-        let pods = others
-            .chain(before.filter(is_ours))
-            .filter_map(|pod| pod.as_pod());
+        let pods = others.chain(before.filter(is_ours)).filter_map(|pod| pod.as_pod());
         let count = pods.filter(|pod: &&Pod| recreate::may_run(pod)).count();
-        self.pods
-            .insert(set.clone(), i64::try_from(count).unwrap_or(i64::MAX));
+        self.pods.insert(set.clone(), i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Forgets a Deployment.

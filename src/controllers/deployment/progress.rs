@@ -94,21 +94,13 @@ pub fn requeue_delay(
         return None;
     }
     let left = fails_at(condition, deadline).saturating_sub(now);
-    Some(if left < Duration::from_secs(1) {
-        Duration::ZERO
-    } else {
-        left
-    })
+    Some(if left < Duration::from_secs(1) { Duration::ZERO } else { left })
 }
 
 /// After how long the key comes back, given the delay above: a second later than the deadline; or
 /// at once, that is, after the first delay of the queue's rate limiter.
 pub fn requeue_after(delay: Duration) -> Duration {
-    if delay.is_zero() {
-        Duration::from_millis(5)
-    } else {
-        delay + Duration::from_secs(1)
-    }
+    if delay.is_zero() { Duration::from_millis(5) } else { delay + Duration::from_secs(1) }
 }
 
 /// The status of a rollout (`syncRolloutStatus`): the numbers, Progressing as far as it can be
@@ -150,13 +142,7 @@ fn estimate(
     };
     let condition = |holds: bool, reason, what: &str| {
         let (kind, text) = (conditions::PROGRESSING, format!("{who} {what}"));
-        conditions::new(
-            kind,
-            ConditionStatus::from(holds),
-            reason,
-            text,
-            timestamp(now),
-        )
+        conditions::new(kind, ConditionStatus::from(holds), reason, text, timestamp(now))
     };
     if is_complete(deployment, status) {
         let what = "has successfully progressed.";

@@ -157,11 +157,7 @@ pub fn scale_down_old(
         if count > 0 {
             spare -= count;
             let to = status::cut(i64::from(*size) - count);
-            resizes.push(Resize {
-                name: set.metadata.name.clone(),
-                from: *size,
-                to,
-            });
+            resizes.push(Resize { name: set.metadata.name.clone(), from: *size, to });
         }
     }
     resizes

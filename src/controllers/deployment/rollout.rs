@@ -78,20 +78,14 @@ impl Rollout<'_> {
         let deployment = self.deployment;
         let paused = deployment.spec.paused;
         if paused || proportional::is_due(deployment, &self.sets()) {
-            return Ok(Moves {
-                moves: self.scale(paused),
-                is_rollout: false,
-            });
+            return Ok(Moves { moves: self.scale(paused), is_rollout: false });
         }
         let moves = if fenceposts::is_rolling(deployment) {
             rolling::moves(self)?
         } else {
             recreate::moves(self)?
         };
-        Ok(Moves {
-            moves,
-            is_rollout: true,
-        })
+        Ok(Moves { moves, is_rollout: true })
     }
 
     fn scale(&self, clean_up: bool) -> Vec<Move> {

@@ -40,9 +40,7 @@ pub fn set_name(deployment: &str, hash: &str) -> String {
 const FNV_OFFSET: u32 = 2_166_136_261;
 
 fn fnv1a(start: u32, bytes: &[u8]) -> u32 {
-    bytes.iter().fold(start, |hash, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(16_777_619)
-    })
+    bytes.iter().fold(start, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(16_777_619))
 }
 
 fn safe_encoded(text: &str) -> String {
@@ -101,10 +99,7 @@ mod tests {
         assert_eq!(a, hash(&template("web:1"), None));
         assert_ne!(a, hash(&template("web:2"), None));
         assert_ne!(a, hash(&template("web:1"), Some(0)));
-        assert_ne!(
-            hash(&template("web:1"), Some(0)),
-            hash(&template("web:1"), Some(1))
-        );
+        assert_ne!(hash(&template("web:1"), Some(0)), hash(&template("web:1"), Some(1)));
     }
 
     #[test]

@@ -22,11 +22,7 @@ fn restart_from_a_list(lane: &mut Lane) {
     lane.inbox.clear();
     let objects: Vec<Arc<Object>> = lane.server.store().all().cloned().collect();
     for object in objects {
-        lane.inbox.push_back(Change {
-            kind: ChangeKind::Added,
-            before: None,
-            object,
-        });
+        lane.inbox.push_back(Change { kind: ChangeKind::Added, before: None, object });
     }
     lane.settle();
 }
@@ -34,18 +30,11 @@ fn restart_from_a_list(lane: &mut Lane) {
 #[test]
 fn it_makes_rolls_and_tells_like_the_level_flavour() {
     let mut lane = lane(3);
-    assert_eq!(
-        lane.progressing(),
-        (ConditionStatus::True, "NewReplicaSetAvailable".to_string())
-    );
+    assert_eq!(lane.progressing(), (ConditionStatus::True, "NewReplicaSetAvailable".to_string()));
     lane.edit(|deployment| set_image(deployment, "web:2"));
     lane.converge();
     assert_eq!((lane.size_of("web:1"), lane.size_of("web:2")), (0, 3));
-    assert!(
-        lane.events
-            .iter()
-            .any(|event| event.contains("Scaled down replica set web-"))
-    );
+    assert!(lane.events.iter().any(|event| event.contains("Scaled down replica set web-")));
     assert!(lane.errors.is_empty(), "{:?}", lane.errors);
 }
 
@@ -56,11 +45,7 @@ fn a_resync_makes_no_difference_and_so_does_nothing() {
     let objects: Vec<Arc<Object>> = lane.server.store().all().cloned().collect();
     for object in objects {
         let before = Some(object.clone());
-        lane.tell(&Change {
-            kind: ChangeKind::Updated,
-            before,
-            object,
-        });
+        lane.tell(&Change { kind: ChangeKind::Updated, before, object });
     }
     assert_eq!(lane.server.store().revision(), revision);
 }
@@ -72,16 +57,8 @@ fn it_writes_without_a_version_so_that_nobody_else_can_be_faster() {
     // Meanwhile somebody else annotates both objects.
     let note = json!({"metadata": {"annotations": {"note": "x"}}});
     let set = lane.sets()[0].metadata.name.clone();
-    lane.ask(Request::Patch(
-        Part::Main,
-        key(Kind::ReplicaSet, &set),
-        note.clone(),
-    ));
-    lane.ask(Request::Patch(
-        Part::Main,
-        key(Kind::Deployment, "web"),
-        note,
-    ));
+    lane.ask(Request::Patch(Part::Main, key(Kind::ReplicaSet, &set), note.clone()));
+    lane.ask(Request::Patch(Part::Main, key(Kind::Deployment, "web"), note));
     lane.converge();
     assert!(lane.errors.is_empty(), "{:?}", lane.errors);
     assert_eq!(lane.deployment().status.available_replicas, 4);
@@ -108,11 +85,7 @@ fn a_lost_availability_leaves_the_rollout_stuck_for_ever() {
         assert_eq!((lane.size_of("web:1"), lane.size_of("web:2")), (1, 1));
         lane.wake();
         lane.converge();
-        assert_eq!(
-            lane.size_of("web:1"),
-            if heals { 0 } else { 1 },
-            "{flavour:?}"
-        );
+        assert_eq!(lane.size_of("web:1"), if heals { 0 } else { 1 }, "{flavour:?}");
         if !heals {
             // Its numbers stay one short whatever it is told later.
             lane.edit(|deployment| deployment.spec.replicas = Some(2));
@@ -133,9 +106,7 @@ fn an_availability_that_is_told_twice_counts_twice() {
         lane.settle();
         let is_news = |change: &&Change| {
             let available = |object: &Object| {
-                object
-                    .as_replica_set()
-                    .map_or(0, |set| set.status.available_replicas)
+                object.as_replica_set().map_or(0, |set| set.status.available_replicas)
             };
             let before = change.before.as_deref().map_or(0, available);
             available(&change.object) > before
@@ -186,11 +157,7 @@ fn a_size_set_by_somebody_else_is_put_back_and_its_own_is_not_news() {
     let mut lane = lane(3);
     let name = lane.sets()[0].metadata.name.clone();
     let patch = json!({"spec": {"replicas": 7}});
-    lane.ask(Request::Patch(
-        Part::Main,
-        key(Kind::ReplicaSet, &name),
-        patch,
-    ));
+    lane.ask(Request::Patch(Part::Main, key(Kind::ReplicaSet, &name), patch));
     lane.converge();
     assert_eq!(lane.size_of("web:1"), 3);
 }
@@ -262,11 +229,7 @@ fn orphans_are_adopted_whenever_they_come() {
     lane.converge();
     let uid = lane.deployment().metadata.uid;
     assert_eq!(lane.sets().len(), 3);
-    assert!(
-        lane.sets()
-            .iter()
-            .all(|set| set.metadata.is_controlled_by(&uid))
-    );
+    assert!(lane.sets().iter().all(|set| set.metadata.is_controlled_by(&uid)));
     assert_eq!((lane.size_of("other:1"), lane.size_of("other:2")), (0, 0));
     assert_eq!(lane.deployment().status.available_replicas, 2);
 }
@@ -280,10 +243,7 @@ fn the_deadline_has_one_timer_and_needs_no_change() {
     let after = lane.requeue_after.take().expect("a timer");
     lane.now += after;
     lane.wake();
-    let failed = (
-        ConditionStatus::False,
-        "ProgressDeadlineExceeded".to_string(),
-    );
+    let failed = (ConditionStatus::False, "ProgressDeadlineExceeded".to_string());
     assert_eq!(lane.progressing(), failed);
     assert_eq!(lane.requeue_after, None);
 }

@@ -110,10 +110,7 @@ impl Lane {
 
     /// Asks as somebody else.
     pub fn ask(&mut self, request: Request) -> Arc<Object> {
-        let answer = self
-            .server
-            .handle(&request, self.now)
-            .expect("a good request");
+        let answer = self.server.handle(&request, self.now).expect("a good request");
         self.fill_inbox();
         answer
     }
@@ -127,16 +124,12 @@ impl Lane {
 
     pub fn deployment(&self) -> Deployment {
         let stored = self.server.store().get(&key(Kind::Deployment, "web"));
-        stored
-            .and_then(|object| object.as_deployment())
-            .expect("web")
-            .clone()
+        stored.and_then(|object| object.as_deployment()).expect("web").clone()
     }
 
     pub fn sets(&self) -> Vec<ReplicaSet> {
         let sets = self.server.store().list(Kind::ReplicaSet);
-        sets.filter_map(|object| object.as_replica_set().cloned())
-            .collect()
+        sets.filter_map(|object| object.as_replica_set().cloned()).collect()
     }
 
     pub fn pods(&self) -> Vec<Pod> {
@@ -161,10 +154,7 @@ impl Lane {
     pub fn progressing(&self) -> (ConditionStatus, String) {
         let status = self.deployment().status;
         let condition = Condition::find(&status.conditions, "Progressing").expect("Progressing");
-        (
-            condition.status,
-            condition.reason.as_deref().unwrap_or("").to_string(),
-        )
+        (condition.status, condition.reason.as_deref().unwrap_or("").to_string())
     }
 
     fn fill_inbox(&mut self) {
@@ -178,32 +168,16 @@ impl Lane {
             } else {
                 let before = self.cache.put(object.clone());
                 let is_new = before.is_none();
-                (
-                    if is_new {
-                        ChangeKind::Added
-                    } else {
-                        ChangeKind::Updated
-                    },
-                    before,
-                )
+                (if is_new { ChangeKind::Added } else { ChangeKind::Updated }, before)
             };
-            self.inbox.push_back(Change {
-                kind,
-                before,
-                object,
-            });
+            self.inbox.push_back(Change { kind, before, object });
         }
     }
 
     /// The flavour hears of a change. (The cache has it already, and all later ones.)
     pub fn tell(&mut self, change: &Change) {
         let (now, promises_kept) = (self.now, true);
-        let cx = Context {
-            cache: &self.cache,
-            now,
-            seed: 1,
-            promises_kept,
-        };
+        let cx = Context { cache: &self.cache, now, seed: 1, promises_kept };
         match self.flavour {
             Flavour::Level => {
                 for key in wakes(change, &cx).keys {
@@ -224,12 +198,8 @@ impl Lane {
         match self.flavour {
             Flavour::Level => self.queue.push_back(key(Kind::Deployment, "web")),
             Flavour::Edge => {
-                let cx = Context {
-                    cache: &self.cache,
-                    now: self.now,
-                    seed: 1,
-                    promises_kept: true,
-                };
+                let cx =
+                    Context { cache: &self.cache, now: self.now, seed: 1, promises_kept: true };
                 let plan = on_timer(&key(Kind::Deployment, "web"), &cx, &mut self.ledger);
                 self.carry_out(&plan);
             }
@@ -254,12 +224,7 @@ impl Lane {
         let Some(next) = self.queue.pop_front() else {
             return false;
         };
-        let cx = Context {
-            cache: &self.cache,
-            now: self.now,
-            seed: 1,
-            promises_kept: true,
-        };
+        let cx = Context { cache: &self.cache, now: self.now, seed: 1, promises_kept: true };
         let plan = sync(&next, &cx);
         if !self.carry_out(&plan) {
             self.queue.push_back(next);
@@ -274,9 +239,7 @@ impl Lane {
         loop {
             let step = run.next(self.now);
             self.events.extend(
-                run.take_events()
-                    .into_iter()
-                    .map(|e| format!("{}: {}", e.reason, e.message)),
+                run.take_events().into_iter().map(|e| format!("{}: {}", e.reason, e.message)),
             );
             match step {
                 Step::Send(requests) => {
@@ -326,11 +289,8 @@ impl Lane {
     /// The active pods of a set, and the status that they make.
     fn look(&self, set: &ReplicaSet) -> (Vec<Pod>, crate::api::ReplicaSetStatus) {
         let mine = |pod: &Pod| pod.metadata.is_controlled_by(&set.metadata.uid);
-        let (going, active): (Vec<Pod>, Vec<Pod>) = self
-            .pods()
-            .into_iter()
-            .filter(mine)
-            .partition(|p| p.metadata.is_terminating());
+        let (going, active): (Vec<Pod>, Vec<Pod>) =
+            self.pods().into_iter().filter(mine).partition(|p| p.metadata.is_terminating());
         let ready = active.iter().filter(|pod| pod.is_ready()).count() as i32;
         let status = crate::api::ReplicaSetStatus {
             replicas: active.len() as i32,
@@ -348,11 +308,7 @@ impl Lane {
         match act {
             Act::Sync(name) => self.sync_set(name),
             Act::Ready(name) => {
-                let stored = self
-                    .server
-                    .store()
-                    .get(&key(Kind::Pod, name))
-                    .expect("a pod");
+                let stored = self.server.store().get(&key(Kind::Pod, name)).expect("a pod");
                 let mut pod = stored.as_pod().expect("a pod").clone();
                 pod.status.conditions = vec![Condition {
                     kind: "Ready".into(),
@@ -362,10 +318,7 @@ impl Lane {
                 self.ask(Request::Update(Part::Status, Arc::new(pod.into())));
             }
             Act::Gone(name) => {
-                let now = DeleteOptions {
-                    grace_period_seconds: Some(0),
-                    ..Default::default()
-                };
+                let now = DeleteOptions { grace_period_seconds: Some(0), ..Default::default() };
                 self.ask(Request::Delete(key(Kind::Pod, name), now));
             }
         }
@@ -407,10 +360,7 @@ impl Lane {
 
     /// Somebody deletes a set, and the garbage collector its pods.
     pub fn delete_set(&mut self, name: &str) {
-        let gone = self.ask(Request::Delete(
-            key(Kind::ReplicaSet, name),
-            DeleteOptions::default(),
-        ));
+        let gone = self.ask(Request::Delete(key(Kind::ReplicaSet, name), DeleteOptions::default()));
         for pod in self.pods() {
             if pod.metadata.is_controlled_by(&gone.meta().uid) {
                 self.act(&Act::Gone(pod.metadata.name));
@@ -421,11 +371,7 @@ impl Lane {
 
 fn is_broken(pod: &Pod) -> bool {
     let container = pod.spec.containers.first();
-    container.is_some_and(|c| {
-        c.image
-            .as_deref()
-            .is_some_and(|image| image.ends_with("broken"))
-    })
+    container.is_some_and(|c| c.image.as_deref().is_some_and(|image| image.ends_with("broken")))
 }
 
 fn pod_of(set: &ReplicaSet) -> Pod {

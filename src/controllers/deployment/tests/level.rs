@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::{annotations, template_hash};
+use super::super::{Ledger, annotations, on_change, sync, template_hash};
 use super::lane::{Act, Flavour, Lane, key, set_image, web};
 use crate::api::{Condition, ConditionStatus, Kind, LabelSelector, Object, ReplicaSet};
-use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Propagation, Reason, Request};
+use crate::client::Cache;
+use crate::controllers::{Change, ChangeKind, Context};
+use crate::kernel::Time;
 
 fn lane(replicas: i32) -> Lane {
     Lane::with_web(Flavour::Level, replicas)
@@ -61,13 +64,9 @@ fn a_rolling_update_never_has_fewer_available_or_more_pods_than_it_may() {
     while let Some(act) = lane.acts().into_iter().next_back() {
         lane.act(&act);
         lane.settle();
-        let active = lane
-            .pods()
-            .into_iter()
-            .filter(|pod| !pod.metadata.is_terminating());
-        let (ready, all) = active.fold((0, 0), |(ready, all), pod| {
-            (ready + i32::from(pod.is_ready()), all + 1)
-        });
+        let active = lane.pods().into_iter().filter(|pod| !pod.metadata.is_terminating());
+        let (ready, all) =
+            active.fold((0, 0), |(ready, all), pod| (ready + i32::from(pod.is_ready()), all + 1));
         assert!(ready >= 3 && all <= 5, "{ready} ready of {all}");
     }
     assert_eq!((lane.size_of("web:1"), lane.size_of("web:2")), (0, 4));
@@ -85,10 +84,7 @@ fn a_broken_image_stops_the_rollout_before_it_takes_too_much() {
     assert_eq!(after, Duration::from_secs(601));
     lane.now += after;
     lane.wake();
-    let failed = (
-        ConditionStatus::False,
-        "ProgressDeadlineExceeded".to_string(),
-    );
+    let failed = (ConditionStatus::False, "ProgressDeadlineExceeded".to_string());
     assert_eq!(lane.progressing(), failed);
     // Going back is still possible.
     lane.edit(|deployment| set_image(deployment, "web:1"));
@@ -121,11 +117,7 @@ fn recreate_waits_until_the_last_old_pod_is_gone() {
     loop {
         lane.settle();
         let old = lane.set_of("web:1").expect("the old set").metadata.uid;
-        let old_pods = lane
-            .pods()
-            .iter()
-            .filter(|p| p.metadata.is_controlled_by(&old))
-            .count();
+        let old_pods = lane.pods().iter().filter(|p| p.metadata.is_controlled_by(&old)).count();
         assert!(old_pods == 0 || lane.set_of("web:2").is_none());
         let Some(act) = lane.acts().into_iter().next() else {
             break;
@@ -144,14 +136,8 @@ fn a_paused_deployment_scales_but_does_not_roll() {
         set_image(deployment, "web:2");
     });
     lane.converge();
-    assert_eq!(
-        (lane.size_of("web:1"), lane.set_of("web:2").is_none()),
-        (5, true)
-    );
-    assert_eq!(
-        lane.progressing(),
-        (ConditionStatus::Unknown, "DeploymentPaused".to_string())
-    );
+    assert_eq!((lane.size_of("web:1"), lane.set_of("web:2").is_none()), (5, true));
+    assert_eq!(lane.progressing(), (ConditionStatus::Unknown, "DeploymentPaused".to_string()));
     lane.edit(|deployment| deployment.spec.paused = false);
     lane.converge();
     assert_eq!((lane.size_of("web:1"), lane.size_of("web:2")), (0, 5));
@@ -176,9 +162,7 @@ fn an_orphan_is_adopted_as_an_old_set_and_released_when_its_label_goes() {
     let alone = || key(Kind::ReplicaSet, "alone");
     let stored = |lane: &Lane| {
         let object = lane.server.store().get(&alone()).cloned();
-        object
-            .and_then(|o| o.as_replica_set().cloned())
-            .expect("the set")
+        object.and_then(|o| o.as_replica_set().cloned()).expect("the set")
     };
     let uid = lane.deployment().metadata.uid;
     assert!(stored(&lane).metadata.is_controlled_by(&uid));
@@ -192,18 +176,14 @@ fn an_orphan_is_adopted_as_an_old_set_and_released_when_its_label_goes() {
 #[test]
 fn a_clash_of_names_is_counted_and_gets_round() {
     let mut lane = Lane::new(Flavour::Level);
-    let deployment = web(2, "web:1");
-    let name = format!(
-        "web-{}",
-        template_hash::hash(&deployment.spec.template, None)
-    );
+    let name = self::lane(2).sets()[0].metadata.name.clone();
     let Request::Create(object) = orphan(&name, "other:1", 0) else {
         unreachable!();
     };
     let mut foreign = Object::clone(&object);
     foreign.meta_mut().labels.clear();
     lane.ask(Request::Create(Arc::new(foreign)));
-    lane.ask(Request::Create(Arc::new(deployment.into())));
+    lane.ask(Request::Create(Arc::new(web(2, "web:1").into())));
     lane.converge();
     assert_eq!(lane.deployment().status.collision_count, Some(1));
     assert_eq!(lane.deployment().status.available_replicas, 2);
@@ -235,10 +215,8 @@ fn a_set_that_cannot_be_made_is_told_in_status_and_event() {
 #[test]
 fn a_dying_deployment_writes_its_status_and_nothing_else() {
     let mut lane = lane(2);
-    let options: DeleteOptions = DeleteOptions {
-        propagation: Some(crate::apiserver::Propagation::Foreground),
-        ..Default::default()
-    };
+    let options =
+        DeleteOptions { propagation: Some(Propagation::Foreground), ..DeleteOptions::default() };
     lane.ask(Request::Delete(key(Kind::Deployment, "web"), options));
     lane.settle();
     let pod = lane.pods()[0].metadata.name.clone();
@@ -263,21 +241,25 @@ fn nothing_is_written_when_nothing_has_changed() {
 
 #[test]
 fn without_any_defaults_nothing_breaks() {
-    for flavour in [Flavour::Level, Flavour::Edge] {
-        let mut lane = Lane::new(flavour);
-        let mut bare = web(1, "web:1");
-        let spec = &mut bare.spec;
-        (spec.replicas, spec.revision_history_limit) = (None, None);
-        spec.progress_deadline_seconds = None;
-        spec.strategy = Default::default();
-        lane.ask(Request::Create(Arc::new(bare.into())));
-        lane.converge();
-        assert_eq!(lane.size_of("web:1"), 1);
-        lane.edit(|deployment| set_image(deployment, "web:2"));
-        lane.converge();
-        assert_eq!((lane.size_of("web:1"), lane.size_of("web:2")), (0, 1));
-        lane.edit(|deployment| deployment.spec.selector = LabelSelector::default());
-        lane.settle();
+    let mut bare = web(1, "web:1");
+    bare.metadata.uid = "1".into();
+    let spec = &mut bare.spec;
+    (spec.replicas, spec.revision_history_limit) = (None, None);
+    spec.progress_deadline_seconds = None;
+    spec.strategy = Default::default();
+    for selector in [bare.spec.selector.clone(), LabelSelector::default()] {
+        let is_empty = selector.is_empty();
+        bare.spec.selector = selector;
+        let cache = Cache::of([bare.clone().into()]);
+        let cx = Context { cache: &cache, now: Time::ZERO, seed: 1, promises_kept: true };
+        let object = Arc::new(Object::from(bare.clone()));
+        let change = Change { kind: ChangeKind::Added, before: None, object };
+        let level = sync(&change.key(), &cx);
+        let edge = on_change(&change, &cx, &mut Ledger::default());
+        for plan in [level, edge] {
+            assert_eq!(plan.batches.is_empty(), is_empty);
+            assert_eq!(plan.error, None);
+        }
     }
 }
 
