@@ -238,6 +238,8 @@ impl PassRun {
                 if let Some(uid) = &intent.must_be_alive
                     && (object.meta().uid != *uid || object.meta().is_terminating())
                 {
+                    // So that an edge-triggered loop does not go on without having asked again.
+                    self.failed.push(intent);
                     self.fail(format!("{} is being deleted", object.meta().name));
                     return;
                 }
