@@ -109,7 +109,10 @@ fn enqueued(cache: &Cache, change: &Change, expect: &Value) -> Outcome {
     let woken = replica_set::wakes(change, &cx);
     let mut names: Vec<String> = woken.keys.iter().map(name).collect();
     names.sort();
-    compare(&json!({ "enqueued": expected }), &json!({ "enqueued": names }))
+    compare(
+        &json!({ "enqueued": expected }),
+        &json!({ "enqueued": names }),
+    )
 }
 
 fn cache_of(sets: impl IntoIterator<Item = ReplicaSet>) -> Cache {
@@ -129,7 +132,12 @@ pub fn pod_added(names: &[Str], pod_controller: Option<&str>, expect: &Value) ->
     enqueued(&cache, &change, expect)
 }
 
-pub fn pod_updated(sets: &[SetGiven], before: &PodGiven, after: &PodGiven, expect: &Value) -> Outcome {
+pub fn pod_updated(
+    sets: &[SetGiven],
+    before: &PodGiven,
+    after: &PodGiven,
+    expect: &Value,
+) -> Outcome {
     let version = |pod: &PodGiven, version: u64| {
         let mut pod = pod.object();
         pod.metadata.resource_version = version;
@@ -140,7 +148,11 @@ pub fn pod_updated(sets: &[SetGiven], before: &PodGiven, after: &PodGiven, expec
         before: Some(version(before, 1)),
         object: version(after, 2),
     };
-    enqueued(&cache_of(sets.iter().map(SetGiven::object)), &change, expect)
+    enqueued(
+        &cache_of(sets.iter().map(SetGiven::object)),
+        &change,
+        expect,
+    )
 }
 
 pub fn pod_deleted(event: &DeleteEvent, expect: &Value) -> Outcome {
@@ -172,7 +184,9 @@ pub fn siblings_of(sets: &[SetGiven], of: &Str, expect: &Value) -> Outcome {
     let Some(set) = find(&cache, of) else {
         return Outcome::Failed(format!("no ReplicaSet {of}"));
     };
-    let names: Vec<_> = siblings(set, &cache).map(|s| s.metadata.name.clone()).collect();
+    let names: Vec<_> = siblings(set, &cache)
+        .map(|s| s.metadata.name.clone())
+        .collect();
     compare_sets("siblings", expect, names)
 }
 
@@ -197,7 +211,10 @@ pub fn related_pods(
         return Outcome::Failed(format!("no ReplicaSet {of}"));
     };
     let related = replica_set::related_pods(set, &cache);
-    let names = related.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let names = related
+        .iter()
+        .map(|pod| pod.metadata.name.clone())
+        .collect();
     compare_sets("pods", expect, names)
 }
 
@@ -229,6 +246,10 @@ pub fn claim(case: &ClaimGiven, expect: &Value) -> Outcome {
         ..Api::default()
     };
     api.run(&object.key(), plan, &mut UidTrackingExpectations::default());
-    let names: Vec<_> = claim.claimed.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let names: Vec<_> = claim
+        .claimed
+        .iter()
+        .map(|pod| pod.metadata.name.clone())
+        .collect();
     compare(expect, &json!({ "claimed": names, "patches": api.patches }))
 }
