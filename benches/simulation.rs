@@ -1,5 +1,69 @@
-//! Benchmarks of the simulation.
-use criterion::{Criterion, criterion_group, criterion_main};
-fn nothing(_: &mut Criterion) {}
-criterion_group!(benches, nothing);
+//! How fast a cluster computes: a Deployment of n replicas from nothing to all Ready, one lane.
+//! `cargo bench`. Compare within one run; these machines are noisy.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use loopscope::api::{Kind, Object};
+use loopscope::apiserver::Request;
+use loopscope::kernel::Time;
+use loopscope::scenario::{Run, shipped};
+use loopscope::world::{Options, Verdict, World};
+use serde_json::json;
+
+fn deployment(replicas: u32) -> Object {
+    let value = json!({
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
+            },
+        },
+    });
+    Object::from_value(Kind::Deployment, value).expect("it is a Deployment")
+}
+
+/// From nothing to all Ready.
+fn to_ready(nodes: u16, replicas: u32) -> World {
+    let mut world = World::new(Options { nodes, ..Options::default() });
+    world.request(&Request::Create(Arc::new(deployment(replicas)))).expect("it is valid");
+    let mut until = Time::ZERO;
+    while world.verdict() != Verdict::Converged {
+        until += Duration::from_secs(1);
+        assert!(until < Time::from_secs(3_600), "{replicas} pods are not ready after an hour");
+        world.run_until(until, u64::MAX);
+    }
+    world
+}
+
+fn deployments(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("deployment to ready");
+    group.sample_size(10);
+    for (nodes, replicas) in [(10, 100), (10, 1_000), (100, 10_000)] {
+        let name = format!("{replicas} replicas on {nodes} nodes");
+        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+            bencher.iter(|| to_ready(nodes, replicas));
+        });
+    }
+    group.finish();
+}
+
+fn scenarios(criterion: &mut Criterion) {
+    criterion.bench_function("all shipped scenarios, both lanes, 120 s", |bencher| {
+        bencher.iter(|| {
+            for shipped in shipped() {
+                let scenario = Arc::new(shipped.load());
+                let seed = scenario.seed();
+                let mut run = Run::new(scenario, seed, Vec::new());
+                run.run_until(Time::from_secs(120), u64::MAX);
+            }
+        });
+    });
+}
+
+criterion_group!(benches, deployments, scenarios);
 criterion_main!(benches);

@@ -13,4 +13,11 @@ pub mod apiserver;
 pub mod client;
 pub mod controllers;
 pub mod kernel;
+pub mod kubectl;
+pub mod manifest;
+pub mod node;
+pub mod scenario;
+#[cfg(target_arch = "wasm32")]
+pub mod ui;
 pub mod view;
+pub mod world;

@@ -8,7 +8,8 @@ fn main() {
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {
     eprintln!(
-        "This program is a web page: run `make serve`. For a terminal: cargo run --release --example headless -- FILE"
+        "This program is a web page: run `make serve`. \
+         For a terminal: cargo run --release --example headless -- FILE"
     );
     std::process::exit(2);
 }

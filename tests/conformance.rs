@@ -67,16 +67,24 @@ mod checks {
     pub mod deployment_revision_history;
     pub mod deployment_rolling_update;
     pub mod deployment_status;
+    pub mod human_duration;
     pub mod int_or_percent;
+    pub mod kubectl_columns;
     pub mod kubelet_backoff;
     pub mod label_selector;
     pub mod names;
+    pub mod node_lifecycle;
+    pub mod pod_conditions;
     pub mod pod_deletion_order;
     pub mod pod_phase;
+    pub mod probes;
     pub mod quantity;
     pub mod replicaset_manage_replicas;
     pub mod replicaset_status;
     pub mod restart_policy;
+    pub mod scheduler_filters;
+    pub mod scheduler_scores;
+    pub mod validation_errors;
     pub mod workqueue_rate_limiter;
     pub mod workqueue_semantics;
 }
@@ -124,14 +132,25 @@ const FILES: &[(&str, Check)] = &[
     ("kubelet_backoff", checks::kubelet_backoff::check),
     ("restart_policy", checks::restart_policy::check),
     ("pod_phase", checks::pod_phase::check),
+    ("pod_conditions", checks::pod_conditions::check),
+    ("probes", checks::probes::check),
     ("quantity", checks::quantity::check),
     ("label_selector", checks::label_selector::check),
     ("names", checks::names::check),
+    ("human_duration", checks::human_duration::check),
+    ("kubectl_columns", checks::kubectl_columns::check),
+    ("validation_errors", checks::validation_errors::check),
+    ("scheduler_filters", checks::scheduler_filters::check),
+    ("scheduler_scores", checks::scheduler_scores::check),
+    ("node_lifecycle", checks::node_lifecycle::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
+    ("validation_errors", "LimitRange request missing", "LimitRanges are only kept"),
+    ("validation_errors", "LimitRange request below minimum", "LimitRanges are only kept"),
+    ("validation_errors", "ResourceQuota exceeded", "ResourceQuotas are only kept"),
 ];
 
 fn folder() -> PathBuf {

@@ -62,7 +62,10 @@ pub struct KindInfo {
 }
 
 macro_rules! kinds {
-    ($($id:ident $version:literal $plural:literal [$($short:literal),*] $namespaced:literal $simulated:literal;)*) => {
+    ($(
+        $id:ident $version:literal $plural:literal [$($short:literal),*]
+        $namespaced:literal $simulated:literal;
+    )*) => {
         const KINDS: &[KindInfo] = &[$(KindInfo {
             id: Kind::$id,
             api_version: $version,
@@ -108,7 +111,8 @@ kinds! {
     RoleBinding "rbac.authorization.k8s.io/v1" "rolebindings" [] true false;
     ClusterRole "rbac.authorization.k8s.io/v1" "clusterroles" [] false false;
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] false false;
-    CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"] false false;
+    CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"]
+        false false;
 }
 
 impl Kind {

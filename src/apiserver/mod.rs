@@ -1,5 +1,6 @@
 //! The API server: a request in, a response and watch events out.
 
+pub mod defaults;
 pub mod deletion;
 mod error;
 mod merge_patch;
@@ -7,6 +8,7 @@ mod request;
 mod server;
 mod store;
 mod strategy;
+pub mod validation;
 mod watch_event;
 
 pub use error::{ApiError, Reason};

@@ -11,7 +11,7 @@ use crate::api::{Kind, Object, ObjectKey};
 use super::{ApiError, Reason, WatchEvent, WatchEventType};
 
 /// Changes kept for resuming watches; older ones are compacted away.
-pub const HISTORY_LIMIT: usize = 20_000;
+pub const HISTORY_LIMIT: usize = 4_000;
 /// Objects that a simulated cluster carries, Events apart.
 pub const OBJECT_LIMIT: usize = 25_000;
 /// Events kept; the oldest go first (a real cluster drops them after an hour).

@@ -8,7 +8,8 @@ use crate::api::{
     Condition, ConditionStatus, Kind, Object, Pod, PodPhase, PodStatus, ReplicaSetStatus, Timestamp,
 };
 
-use super::{ApiError, Part};
+use super::defaults::default_object;
+use super::{ApiError, Part, validation};
 
 /// Whether a kind counts its generations.
 pub fn has_generation(kind: Kind) -> bool {
@@ -31,6 +32,7 @@ pub fn prepare_for_create(object: &mut Object) {
     } else if !kind.info().namespaced {
         meta.namespace = "".into();
     }
+    default_object(object);
     match object {
         Object::Pod(pod) => {
             let phase = Some(PodPhase::Pending);
@@ -77,7 +79,11 @@ fn qos_class(pod: &Pod) -> &'static str {
 /// The stored object with the part that the write reaches taken from `asked`.
 pub fn merge_update(part: Part, stored: &Object, asked: &Object) -> Object {
     match part {
-        Part::Main => keep_status(stored, asked.clone()),
+        Part::Main => {
+            let mut after = keep_status(stored, asked.clone());
+            default_object(&mut after);
+            after
+        }
         Part::Status => take_status(stored.clone(), asked),
         Part::Scale => take_replicas(stored.clone(), asked),
     }
@@ -166,13 +172,20 @@ pub fn bump_generation(stored: &Object, after: &mut Object) {
 }
 
 /// Refuses a new object that breaks rules.
-pub fn validate_create(_object: &Object) -> Result<(), ApiError> {
-    Ok(())
+pub fn validate_create(object: &Object) -> Result<(), ApiError> {
+    refuse(object, &validation::validate_create(object))
 }
 
 /// Refuses a change that breaks rules.
-pub fn validate_update(_stored: &Object, _after: &Object) -> Result<(), ApiError> {
-    Ok(())
+pub fn validate_update(stored: &Object, after: &Object) -> Result<(), ApiError> {
+    refuse(after, &validation::validate_update(stored, after))
+}
+
+fn refuse(object: &Object, errors: &[String]) -> Result<(), ApiError> {
+    match errors {
+        [] => Ok(()),
+        errors => Err(ApiError::invalid(object.kind(), &object.meta().name, errors)),
+    }
 }
 
 /// Notes that a pod has its node.

@@ -1,11 +1,20 @@
 //! The loops. A controller reads its cache and writes requests; what a pass decided is a `Plan`.
 
 pub mod change;
+pub mod deployment;
+pub mod fallback;
+pub mod garbage_collector;
+#[cfg(test)]
+mod lockstep;
+pub mod node_lifecycle;
 pub mod pass_run;
 pub mod plan;
 pub mod promises;
 pub mod replica_set;
+pub mod scheduler;
+pub mod taints;
 
 pub use change::{Change, ChangeKind, Context, Woken};
+pub use fallback::Fallback;
 pub use pass_run::{Ended, PassRun, Step};
 pub use plan::{Batch, Deed, EventNote, Fact, Finish, Intent, Plan, Promise};

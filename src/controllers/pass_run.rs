@@ -23,12 +23,17 @@ pub struct PassRun {
     /// Versions learned from answers, for later writes to the same object.
     versions: BTreeMap<ObjectKey, u64>,
     stage: Stage,
+    /// The write that follows the first failure, if it asked for one.
+    fallback: Option<Request>,
     status_tries_left: u32,
     /// Expectations that will not come true, since their request failed or was never made.
     broken_promises: Promises,
     /// Events to be told since they were last taken.
     events: Vec<EventNote>,
     writes_done: u32,
+    /// Requests that failed, and how far the batches came: what is left to do.
+    failed: Vec<Intent>,
+    stopped_at: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +41,8 @@ enum Stage {
     Batches,
     Status,
     StatusReread,
+    /// The write that follows a failure; what becomes of it changes nothing any more.
+    Fallback,
     Ended,
 }
 
@@ -78,8 +85,11 @@ impl PassRun {
             waiting: 0,
             versions: BTreeMap::new(),
             stage: Stage::Batches,
+            fallback: None,
             broken_promises: Promises::default(),
             writes_done: 0,
+            failed: Vec::new(),
+            stopped_at: 0,
         }
     }
 
@@ -93,9 +103,17 @@ impl PassRun {
         self.writes_done
     }
 
-    /// Whether what comes next is the status write (a crash point).
+    /// Whether what comes next is a status write (a crash point).
     pub fn at_status(&self) -> bool {
-        self.waiting == 0 && (self.stage == Stage::Status || self.batches_are_over())
+        let next_is_status = || {
+            let batch = self.plan.batches.get(self.next_batch);
+            batch.is_some_and(|b| !b.is_empty() && b.iter().all(|i| i.request.is_status()))
+        };
+        self.waiting == 0
+            && match self.stage {
+                Stage::Batches => self.batches_are_over() || next_is_status(),
+                stage => stage == Stage::Status,
+            }
     }
 
     fn batches_are_over(&self) -> bool {
@@ -121,11 +139,17 @@ impl PassRun {
         if self.batches_are_over() {
             self.break_remaining_promises();
             self.stage = Stage::Status;
+            if let Some(request) = self.fallback.take() {
+                self.stage = Stage::Fallback;
+                self.waiting = 1;
+                return Step::Send(vec![self.with_version(&request)]);
+            }
         }
         match self.stage {
             Stage::Batches => self.send_batch(),
             Stage::Status => self.send_status(now),
             Stage::StatusReread => self.send_reread(),
+            Stage::Fallback => self.end(),
             Stage::Ended => Step::Ended(Ended {
                 error: self.error.clone(),
             }),
@@ -210,6 +234,10 @@ impl PassRun {
                     self.fail(error.message.clone());
                 }
             },
+            Stage::Fallback => {
+                self.writes_done += u32::from(response.is_ok());
+                self.stage = Stage::Ended;
+            }
             Stage::Ended => {}
         }
     }
@@ -244,10 +272,18 @@ impl PassRun {
                 self.break_promise(&intent);
             }
             Err(error) => {
+                self.failed.push(intent.clone());
                 self.break_promise(&intent);
                 let text = &error.message;
                 self.events
                     .extend(intent.on_failure.map(|note| filled(note, "{error}", text)));
+                if self.error.is_none() {
+                    let fallback = intent.fallbacks.iter().find(|f| (f.applies)(error));
+                    if let Some((write, event)) = fallback.map(|f| f.filled(error)) {
+                        self.fallback = write;
+                        self.events.extend(event);
+                    }
+                }
                 self.fail(error.message.clone());
             }
         }
@@ -284,7 +320,20 @@ impl PassRun {
         }
     }
 
+    /// The part of the plan that was not done, as a plan of its own: what an edge-triggered loop
+    /// tries again, since it acts on a change only once.
+    pub fn rest(&self) -> Option<PassRun> {
+        let mut plan = self.plan.clone();
+        let remaining = plan.batches.split_off(self.stopped_at.min(plan.batches.len()));
+        let failed = (!self.failed.is_empty()).then(|| self.failed.clone());
+        plan.batches = failed.into_iter().chain(remaining).collect();
+        plan.requeue_after = None;
+        let nothing_left = plan.batches.is_empty() && plan.finish.is_none();
+        (!nothing_left).then(|| PassRun::new(plan))
+    }
+
     fn break_remaining_promises(&mut self) {
+        self.stopped_at = self.next_batch;
         let rest = self
             .plan
             .batches

@@ -8,6 +8,8 @@ use crate::api::{EventType, Object, ObjectKey, Str};
 use crate::apiserver::{ApiError, Request};
 use crate::kernel::Time;
 
+use super::Fallback;
+
 /// What one pass decided.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -61,6 +63,8 @@ pub struct Intent {
     pub must_be_alive: Option<Str>,
     /// Failures that count as success, such as NotFound for a delete.
     pub tolerates: fn(&ApiError) -> bool,
+    /// What else follows if it fails: the first that applies, in place of the plan's `finish`.
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl Intent {
@@ -73,6 +77,7 @@ impl Intent {
             on_failure: None,
             must_be_alive: None,
             tolerates: |_| false,
+            fallbacks: Vec::new(),
         }
     }
 }

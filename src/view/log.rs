@@ -3,16 +3,9 @@
 use crate::api::{ObjectKey, Str};
 use crate::kernel::Time;
 
-use super::stage::{LoopId, PassView};
+pub use crate::world::LaneId;
 
-/// Which lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LaneId {
-    /// The edge-triggered cluster.
-    Edge,
-    /// The level-triggered cluster.
-    Level,
-}
+use super::stage::{LoopId, PassView};
 
 /// Something that happened, for the log.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,21 @@
 //! What the page shows, as data. No web types: all of it is tested natively.
 
+mod board;
+mod build;
+mod divergence;
+mod link;
 pub mod log;
+mod nodes;
+pub mod pacing;
+mod places;
+mod session;
 pub mod stage;
+mod story;
 
+pub use link::{LINK_MAX, Notice, TooLong};
 pub use log::{Band, Divergence, Happening, LaneId, LogLine, Mark, MarkKind};
+pub use pacing::Gap;
+pub use session::{Pace, Session};
 pub use stage::{
     Bead, BoardRow, CacheView, Due, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView,
     NodeView, PassView, PodCell, PodLook, QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView, Wake,

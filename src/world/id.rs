@@ -37,6 +37,18 @@ impl ControllerId {
         }
     }
 
+    /// A number for the trace hash.
+    pub fn number(self) -> u64 {
+        match self {
+            ControllerId::Deployment => 0,
+            ControllerId::ReplicaSet => 1,
+            ControllerId::Scheduler => 2,
+            ControllerId::GarbageCollector => 3,
+            ControllerId::NodeLifecycle => 4,
+            ControllerId::Kubelet(node) => 5 + u64::from(node),
+        }
+    }
+
     /// The component that its Events name as their source.
     pub fn component(self) -> &'static str {
         match self {

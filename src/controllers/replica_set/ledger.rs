@@ -56,6 +56,11 @@ struct Share {
 }
 
 impl Ledger {
+    /// How many pods it believes that all its sets have.
+    pub fn believed_pods(&self) -> i64 {
+        self.accounts.values().map(|account| account.have).sum()
+    }
+
     /// The account of a set; opened from the set's stored status, if there is none: whoever starts
     /// in the middle must believe what is written.
     pub fn account(&mut self, object: &Arc<Object>, set: &ReplicaSet) -> &mut Account {

@@ -1,0 +1,73 @@
+// The last step of a page build, called by Trunk with the folder that becomes dist/:
+// minifies, bundles the two scripts that are loaded on demand, and writes the
+// Content-Security-Policy.
+
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import * as esbuild from "esbuild";
+
+const dist = process.env.TRUNK_STAGING_DIR;
+if (!dist) throw new Error("TRUNK_STAGING_DIR is not set: run `make build`");
+
+await minify();
+// Loaded when it is first needed, so it is no part of the first load.
+await bundle("src/ui/editor/editor.js", "editor.js", "esm");
+// Goes into other people's pages with a plain <script>, so it must leave no global name.
+await bundle("src/ui/embed/loop-scope.js", "loop-scope.js", "iife");
+writePolicy(join(dist, "index.html"));
+
+async function minify() {
+  for (const entry of readdirSync(dist, { recursive: true })) {
+    const loader = extname(entry).slice(1);
+    if (loader !== "js" && loader !== "css") continue;
+    const file = join(dist, entry);
+    const options = { loader, minify: true, target: "es2022", legalComments: "none" };
+    const { code } = await esbuild.transform(readFileSync(file, "utf8"), options);
+    writeFileSync(file, code);
+  }
+}
+
+async function bundle(source, name, format) {
+  if (!existsSync(source)) return;
+  await esbuild.build({
+    entryPoints: [source],
+    outfile: join(dist, name),
+    bundle: true,
+    minify: true,
+    format,
+    target: "es2022",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+}
+
+/** Nothing runs or loads but what this page brings along. Inline scripts count by their hash. */
+function writePolicy(file) {
+  const html = readFileSync(file, "utf8");
+  const charset = /<meta charset=["']?utf-8["']?\s*\/?>/i;
+  if (!charset.test(html)) throw new Error("index.html has no <meta charset>");
+  const scripts = hashes(html, /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/gi);
+  const styles = hashes(html, /<style[^>]*>([\s\S]*?)<\/style>/gi);
+  const policy = [
+    "default-src 'none'",
+    ["script-src 'self' 'wasm-unsafe-eval'", ...scripts].join(" "),
+    ["style-src 'self'", ...styles].join(" "),
+    // Positions and sizes are style attributes; no style sheet can be slipped in this way.
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    // The embed dialog shows the page inside itself.
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  // Before anything that it is about, and after the charset, which must come early.
+  writeFileSync(file, html.replace(charset, (found) => found + meta));
+}
+
+function hashes(html, pattern) {
+  const texts = [...html.matchAll(pattern)].map((match) => match[1]);
+  return texts.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`);
+}

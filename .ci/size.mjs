@@ -1,0 +1,37 @@
+// Weighs dist/ against its budgets, as `gzip -9` would send it. Fails above.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { gzipSync } from "node:zlib";
+
+const KB = 1000;
+// All else in dist/ that a browser runs or reads is counted as first load.
+const ON_DEMAND = new Map([
+  ["editor.js", 150 * KB],
+  ["loop-scope.js", 5 * KB],
+]);
+const FIRST_LOAD = 300 * KB;
+const COUNTED = new Set([".html", ".css", ".js", ".wasm", ".json"]);
+
+let first = 0;
+let failed = false;
+for (const entry of readdirSync("dist", { recursive: true }).sort()) {
+  if (!COUNTED.has(extname(entry))) continue;
+  const bytes = readFileSync(`dist/${entry}`);
+  const size = gzipSync(bytes, { level: 9 }).length;
+  const budget = ON_DEMAND.get(entry);
+  if (budget === undefined) first += size;
+  line(entry, size, budget, `of ${bytes.length}`);
+}
+line("first load", first, FIRST_LOAD, "");
+if (failed) {
+  console.error("\nStopped: the page is heavier than its budget, see above.");
+  process.exitCode = 1;
+}
+
+function line(name, size, budget, note) {
+  const over = budget !== undefined && size > budget;
+  failed ||= over;
+  const limit = budget === undefined ? "" : ` (at most ${budget})${over ? " TOO HEAVY" : ""}`;
+  console.log(`      ${name.padEnd(40)} ${String(size).padStart(8)} bytes gzip ${note}${limit}`);
+}

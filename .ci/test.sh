@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every test there is, cheapest first. Stops at the first step that fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. .ci/lib.sh
+STEPS=6
+
+step "Format"
+cargo fmt --check || stop "Some code is not formatted: run \`cargo fmt\`."
+
+step "Lints, native"
+cargo clippy --locked --all-targets -- -D warnings || stop "clippy has complaints, see above."
+
+step "Lints, browser"
+(
+    use_page_tools
+    if [ "$(wasm_way)" = debian ] && [ ! -x /usr/bin/cargo-clippy ]; then
+        say "left out: this Rust for the browser has no clippy"
+    else
+        cargo clippy --locked --offline --target "$WASM" --profile web -- -D warnings
+    fi
+) || stop "clippy has complaints about the browser code, see above."
+
+step "Tests of the library (cargo test)"
+cargo test --locked --no-fail-fast || stop "A test failed, see above; name it after \`cargo test\` to run it alone."
+
+step "The page"
+bash .ci/build.sh
+node .ci/size.mjs
+
+step "Tests in Chromium (node --test)"
+CHROMIUM=$(find_chromium)
+export CHROMIUM
+limited 1800 node --test --test-concurrency=1 --test-timeout=300000 tests/e2e/*.test.mjs ||
+    stop "A browser test failed, see above; pictures are in tests/e2e/out."

@@ -1,0 +1,182 @@
+//! Kinds that are only kept: what is most often wrong with them, and their pod templates.
+
+use serde_json::{from_value, json};
+
+use crate::api::{Generic, Kind, LabelSelector, PodTemplateSpec, Value};
+
+use super::errors::Errors;
+use super::workload::template_alone;
+
+/// How many bytes a ConfigMap or a Secret may hold.
+const MAX_DATA_BYTES: usize = 1 << 20;
+
+/// A generic object.
+pub fn generic(object: &Generic, errors: &mut Errors) {
+    match object.kind {
+        Kind::HorizontalPodAutoscaler => autoscaler(object, errors),
+        Kind::ConfigMap | Kind::Secret => data(object, errors),
+        Kind::StatefulSet | Kind::DaemonSet => workload(object, errors),
+        Kind::ReplicationController => template(object, "/spec/template", "spec.template", errors),
+        Kind::Job => template(object, "/spec/template", "spec.template", errors),
+        Kind::CronJob => {
+            let path = "spec.jobTemplate.spec.template";
+            template(object, "/spec/jobTemplate/spec/template", path, errors);
+        }
+        _ => {}
+    }
+}
+
+fn at<'o>(object: &'o Generic, pointer: &str) -> Option<&'o Value> {
+    let rest = pointer.strip_prefix("/spec")?;
+    object.rest.get("spec")?.pointer(rest)
+}
+
+fn number(object: &Generic, pointer: &str) -> Option<i64> {
+    at(object, pointer).and_then(Value::as_i64)
+}
+
+fn template(object: &Generic, pointer: &str, path: &str, errors: &mut Errors) {
+    let Some(template) = at(object, pointer) else {
+        return errors.required(path, "");
+    };
+    match from_value::<PodTemplateSpec>(with_claims(object, template.clone())) {
+        Ok(template) => template_alone(&template, path, errors),
+        Err(error) => errors.invalid(path, Value::Null, &error.to_string()),
+    }
+}
+
+/// A StatefulSet's claims are volumes of its pods.
+fn with_claims(object: &Generic, mut template: Value) -> Value {
+    let claims = at(object, "/spec/volumeClaimTemplates").and_then(Value::as_array);
+    let names = claims.into_iter().flatten().filter_map(|claim| claim.pointer("/metadata/name"));
+    let names: Vec<&Value> = names.collect();
+    let spec = template.get_mut("spec").and_then(Value::as_object_mut);
+    if let Some(spec) = spec.filter(|_| !names.is_empty()) {
+        let volumes = spec.entry("volumes").or_insert_with(|| json!([]));
+        if let Some(volumes) = volumes.as_array_mut() {
+            volumes.retain(|volume| volume.get("name").is_none_or(|name| !names.contains(&name)));
+            volumes.extend(names.into_iter().map(|name| json!({ "name": name })));
+        }
+    }
+    template
+}
+
+fn workload(object: &Generic, errors: &mut Errors) {
+    if let Some(replicas) = number(object, "/spec/replicas") {
+        errors.non_negative("spec.replicas", replicas);
+    }
+    let selector = at(object, "/spec/selector").cloned();
+    let selector: Option<LabelSelector> = selector.and_then(|value| from_value(value).ok());
+    let labels = at(object, "/spec/template/metadata/labels").cloned().unwrap_or_default();
+    match selector.filter(|selector| !selector.is_empty()) {
+        None => errors.required("spec.selector", ""),
+        Some(selector) => {
+            errors.extend(selector.validate("spec.selector"));
+            let map = from_value(labels.clone()).unwrap_or_default();
+            if !selector.matches(&map) {
+                let detail = "`selector` does not match template `labels`";
+                errors.invalid("spec.template.metadata.labels", labels, detail);
+            }
+        }
+    }
+    template(object, "/spec/template", "spec.template", errors);
+}
+
+/// `ValidateHorizontalPodAutoscaler`, without `behavior`.
+fn autoscaler(object: &Generic, errors: &mut Errors) {
+    let text = |pointer: &str| at(object, pointer).and_then(Value::as_str).unwrap_or("");
+    let min = number(object, "/spec/minReplicas");
+    if let Some(min) = min.filter(|&min| min < 1) {
+        errors.invalid("spec.minReplicas", min, "must be greater than or equal to 1");
+    }
+    let max = number(object, "/spec/maxReplicas").unwrap_or(0);
+    if max < 1 {
+        errors.required("spec.maxReplicas", "must be set and greater than 0");
+    }
+    if min.is_some_and(|min| max < min) {
+        let detail = "must be greater than or equal to `minReplicas`";
+        errors.invalid("spec.maxReplicas", max, detail);
+    }
+    for field in ["kind", "name"] {
+        let path = format!("spec.scaleTargetRef.{field}");
+        let pointer = format!("/spec/scaleTargetRef/{field}");
+        let value = text(&pointer);
+        if value.is_empty() {
+            errors.required(&path, "");
+        } else if matches!(value, "." | "..") {
+            errors.invalid(&path, value, &format!("may not be '{value}'"));
+        } else if let Some(c) = value.chars().find(|c| matches!(c, '/' | '%')) {
+            errors.invalid(&path, value, &format!("may not contain '{c}'"));
+        }
+    }
+    let metrics = at(object, "/spec/metrics").and_then(Value::as_array);
+    for (index, metric) in metrics.into_iter().flatten().enumerate() {
+        metric_spec(metric, &format!("spec.metrics[{index}]"), errors);
+    }
+}
+
+fn metric_spec(metric: &Value, path: &str, errors: &mut Errors) {
+    let kind = metric.get("type").and_then(Value::as_str).unwrap_or("");
+    if kind.is_empty() {
+        return errors.required(&format!("{path}.type"), "must specify a metric source type");
+    }
+    let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+    errors.one_of(&format!("{path}.type"), kind, &known);
+    let Some(resource) = metric.get("resource").filter(|_| kind == "Resource") else {
+        return;
+    };
+    let path = format!("{path}.resource");
+    let target = resource.get("target").unwrap_or(&Value::Null);
+    let percent = target.get("averageUtilization").and_then(Value::as_i64);
+    if let Some(percent) = percent.filter(|&percent| percent < 1) {
+        let path = format!("{path}.target.averageUtilization");
+        errors.invalid(&path, percent, "must be greater than 0");
+    }
+    let name = resource.get("name").and_then(Value::as_str).unwrap_or("");
+    if name.is_empty() {
+        errors.required(&format!("{path}.name"), "must specify a resource name");
+    }
+    if percent.is_none() && target.get("averageValue").is_none() {
+        let detail = "must set either a target raw value or a target utilization";
+        errors.required(&format!("{path}.target.averageUtilization"), detail);
+    }
+}
+
+/// `ValidateConfigMap`, `ValidateSecret`.
+fn data(object: &Generic, errors: &mut Errors) {
+    let mut bytes = 0;
+    for field in ["data", "binaryData", "stringData"] {
+        let map = object.rest.get(field).and_then(Value::as_object);
+        for (key, value) in map.into_iter().flatten() {
+            bytes += value.as_str().map_or(0, str::len);
+            errors.rules(&format!("{field}[{key}]"), key, config_key(key));
+        }
+    }
+    if bytes > MAX_DATA_BYTES {
+        errors.too_long(if object.kind == Kind::Secret { "data" } else { "[]" }, MAX_DATA_BYTES);
+    }
+}
+
+/// `IsConfigMapKey`.
+fn config_key(key: &str) -> Vec<String> {
+    let mut broken = Vec::new();
+    if key.len() > 253 {
+        broken.push("must be no more than 253 characters".to_string());
+    }
+    let legal = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
+    if key.is_empty() || !key.bytes().all(legal) {
+        broken.push(
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
+             'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
+             '[-._a-zA-Z0-9]+')"
+                .into(),
+        );
+    }
+    match key {
+        "." => broken.push("must not be '.'".into()),
+        ".." => broken.push("must not be '..'".into()),
+        _ if key.starts_with("..") => broken.push("must not start with '..'".into()),
+        _ => {}
+    }
+    broken
+}

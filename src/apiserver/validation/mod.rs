@@ -1,0 +1,47 @@
+//! What the API server holds against an object, in Kubernetes' words: a field's path, `: `, and
+//! what is wrong. Objects are validated after defaults were filled in.
+//!
+//! Follows `pkg/apis/{core,apps,autoscaling}/validation/validation.go` of
+//! <https://github.com/kubernetes/kubernetes/tree/release-1.36>, as far as a field matters to what
+//! is simulated or is often got wrong. Left out: security contexts, most volume types, affinity
+//! terms, and everything of kinds that are only kept, but their pod templates.
+
+mod container;
+mod errors;
+mod generic;
+mod meta;
+mod pod;
+mod probe;
+mod status;
+#[cfg(test)]
+mod tests;
+mod update;
+mod words;
+mod workload;
+
+use crate::api::Object;
+
+use errors::Errors;
+
+pub use status::validate_status;
+pub use update::validate_update;
+pub use words::validate_words;
+
+/// Everything that is wrong with a new object.
+pub fn validate_create(object: &Object) -> Vec<String> {
+    let mut errors = Errors::default();
+    meta::object_meta(object.kind(), object.meta(), &mut errors);
+    spec(object, &mut errors);
+    errors.into_words()
+}
+
+fn spec(object: &Object, errors: &mut Errors) {
+    match object {
+        Object::Pod(pod) => pod::spec(&pod.spec, "spec", errors),
+        Object::ReplicaSet(set) => workload::replica_set(set, errors),
+        Object::Deployment(deployment) => workload::deployment(deployment, errors),
+        Object::Node(node) => pod::taints(&node.spec.taints, "spec.taints", errors),
+        Object::Generic(generic) => generic::generic(generic, errors),
+        Object::Event(_) | Object::Lease(_) => {}
+    }
+}

@@ -1,0 +1,128 @@
+//! What may not change (`Validate*Update`). The store itself looks after uid and resourceVersion.
+
+use crate::api::{Generic, Kind, Object, Pod, PodSpec, Value};
+
+use super::errors::Errors;
+use super::{meta, spec};
+
+const IMMUTABLE: &str = "field is immutable";
+
+/// Everything that is wrong with `new` in the place of `old`.
+pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
+    let mut errors = Errors::default();
+    meta::object_meta(new.kind(), new.meta(), &mut errors);
+    if old.meta().is_terminating() {
+        let gone = |name: &&crate::api::Str| !old.meta().finalizers.contains(name);
+        let added: Vec<_> = new.meta().finalizers.iter().filter(gone).collect();
+        if !added.is_empty() {
+            let detail = "no new finalizers can be added if the object is being deleted, found new \
+                          finalizers";
+            errors.forbidden("metadata.finalizers", &format!("{detail} {added:?}"));
+        }
+    }
+    match (old, new) {
+        (Object::Pod(old), Object::Pod(new)) => pod(old, new, &mut errors),
+        (Object::ReplicaSet(old), Object::ReplicaSet(new)) => {
+            let (old, new) = (&old.spec.selector, &new.spec.selector);
+            same("spec.selector", old, new, &mut errors);
+        }
+        (Object::Deployment(old), Object::Deployment(new)) => {
+            let (old, new) = (&old.spec.selector, &new.spec.selector);
+            same("spec.selector", old, new, &mut errors);
+        }
+        (Object::Generic(old), Object::Generic(new)) => generic(old, new, &mut errors),
+        _ => {}
+    }
+    spec(new, &mut errors);
+    errors.into_words()
+}
+
+fn same<T: PartialEq + serde::Serialize>(path: &str, old: &T, new: &T, errors: &mut Errors) {
+    if old != new {
+        errors.invalid(path, new, IMMUTABLE);
+    }
+}
+
+/// `ValidatePodUpdate`: of a pod's spec, images, tolerations to come, and deadlines may change.
+fn pod(old: &Pod, new: &Pod, errors: &mut Errors) {
+    if bare(&old.spec, &new.spec) != bare(&new.spec, &new.spec) {
+        errors.forbidden(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`,\
+             `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only \
+             additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to \
+             be set to 1 if it was previously negative)",
+        );
+    }
+    let kept = |toleration| new.spec.tolerations.contains(toleration);
+    if !old.spec.tolerations.iter().all(kept) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        errors.forbidden("spec.tolerations", detail);
+    }
+}
+
+/// The spec with the fields that may change taken from `other`.
+fn bare(spec: &PodSpec, other: &PodSpec) -> PodSpec {
+    let mut bare = spec.clone();
+    let lists = [
+        (&mut bare.containers, &other.containers),
+        (&mut bare.init_containers, &other.init_containers),
+    ];
+    for (containers, others) in lists {
+        for (container, other) in containers.iter_mut().zip(others) {
+            container.image = other.image.clone();
+        }
+    }
+    bare.tolerations = Vec::new();
+    bare.rest.remove("activeDeadlineSeconds");
+    bare
+}
+
+/// Which fields of kept kinds are immutable.
+fn generic(old: &Generic, new: &Generic, errors: &mut Errors) {
+    let at = |object: &Generic, field: &str| {
+        let spec = object.rest.get("spec");
+        spec.and_then(|spec| spec.get(field)).cloned().unwrap_or(Value::Null)
+    };
+    match new.kind {
+        Kind::DaemonSet => {
+            let (old, new) = (at(old, "selector"), at(new, "selector"));
+            same("spec.selector", &old, &new, errors);
+        }
+        Kind::Job => {
+            for field in ["selector", "template"] {
+                let (old, new) = (at(old, field), at(new, field));
+                same(&format!("spec.{field}"), &old, &new, errors);
+            }
+        }
+        Kind::StatefulSet => stateful_set(old, new, errors),
+        _ => {}
+    }
+}
+
+fn stateful_set(old: &Generic, new: &Generic, errors: &mut Errors) {
+    let free = [
+        "replicas",
+        "ordinals",
+        "template",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+        "minReadySeconds",
+    ];
+    let fixed = |object: &Generic| {
+        let mut spec = object.rest.get("spec").cloned().unwrap_or(Value::Null);
+        if let Some(spec) = spec.as_object_mut() {
+            spec.retain(|field, _| !free.contains(&field.as_str()));
+        }
+        spec
+    };
+    if fixed(old) != fixed(new) {
+        errors.forbidden(
+            "spec",
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', \
+             'template', 'updateStrategy', 'revisionHistoryLimit', \
+             'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! Node selectors and node affinity (`k8s.io/component-helpers/scheduling/corev1/nodeaffinity`).
+
+use serde::Deserialize;
+
+use crate::api::selector::LabelSelectorRequirement;
+use crate::api::{Node, PodSpec, StrMap, Value, names};
+
+/// Which nodes a pod asks for. Read once for a decision.
+#[derive(Clone, Debug, Default)]
+pub struct NodeAffinity {
+    selector: StrMap,
+    /// One of these must match; absent: no such wish.
+    required: Option<Vec<Term>>,
+    /// Each that matches counts its weight.
+    preferred: Vec<(i64, Term)>,
+}
+
+/// `v1.NodeSelectorTerm`: all of it must match; an empty one matches nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Term {
+    match_expressions: Vec<LabelSelectorRequirement>,
+    match_fields: Vec<LabelSelectorRequirement>,
+}
+
+impl NodeAffinity {
+    /// What this spec asks for. Terms that cannot be read match nothing.
+    pub fn of(spec: &PodSpec) -> NodeAffinity {
+        let wishes = spec.rest.get("affinity").map(|a| &a["nodeAffinity"]);
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let required = wishes.map(|w| &w["requiredDuringSchedulingIgnoredDuringExecution"]);
+        let preferred = wishes.map(|w| &w["preferredDuringSchedulingIgnoredDuringExecution"]);
+        NodeAffinity {
+            selector: spec.node_selector.clone(),
+            required: required.filter(|r| !r.is_null()).map(|r| {
+                let terms = list(&r["nodeSelectorTerms"]);
+                terms.into_iter().map(term_of).collect()
+            }),
+            preferred: preferred.map_or_else(Vec::new, |terms| {
+                let weighed = |t: &Value| (t["weight"].as_i64(), term_of(t["preference"].clone()));
+                let terms = list(terms).into_iter().map(|t| weighed(&t));
+                terms.map(|(w, t)| (w.unwrap_or(0), t)).collect()
+            }),
+        }
+    }
+
+    /// Whether a pod that asks for this may go to this node.
+    pub fn allows(&self, node: &Node) -> bool {
+        let labels = &node.metadata.labels;
+        let selected = self.selector.iter().all(|(k, v)| labels.get(k) == Some(v));
+        let one_of = |terms: &Vec<Term>| terms.iter().any(|term| term.matches(node));
+        selected && self.required.as_ref().is_none_or(one_of)
+    }
+
+    /// The weight of the preferences that this node fulfils.
+    pub fn preference(&self, node: &Node) -> i64 {
+        let fulfilled = self.preferred.iter().filter(|(_, term)| term.matches(node));
+        fulfilled.map(|(weight, _)| weight).sum()
+    }
+}
+
+fn term_of(value: Value) -> Term {
+    serde_json::from_value(value).unwrap_or_default()
+}
+
+impl Term {
+    fn matches(&self, node: &Node) -> bool {
+        let empty = self.match_expressions.is_empty() && self.match_fields.is_empty();
+        let mut rules = self.match_expressions.iter().chain(&self.match_fields);
+        if empty || !rules.all(is_well_formed) {
+            return false;
+        }
+        let labels = &node.metadata.labels;
+        let name = StrMap::from([("metadata.name".into(), node.metadata.name.clone())]);
+        let all = |rules: &[LabelSelectorRequirement], on: &StrMap| {
+            rules.iter().all(|rule| holds(rule, on))
+        };
+        all(&self.match_expressions, labels) && all(&self.match_fields, &name)
+    }
+}
+
+fn holds(rule: &LabelSelectorRequirement, labels: &StrMap) -> bool {
+    let number = |text: Option<&crate::api::Str>| text.and_then(|t| t.parse::<i64>().ok());
+    let (own, bound) = (number(labels.get(&rule.key)), number(rule.values.first()));
+    match &*rule.operator {
+        "Gt" => own.zip(bound).is_some_and(|(own, bound)| own > bound),
+        "Lt" => own.zip(bound).is_some_and(|(own, bound)| own < bound),
+        _ => rule.matches(labels),
+    }
+}
+
+/// A rule that Kubernetes would not parse makes its whole term match nothing, even under `NotIn`.
+fn is_well_formed(rule: &LabelSelectorRequirement) -> bool {
+    let count = rule.values.len();
+    let fits = match &*rule.operator {
+        "In" | "NotIn" => count > 0,
+        "Exists" | "DoesNotExist" => count == 0,
+        "Gt" | "Lt" => count == 1 && rule.values[0].parse::<i64>().is_ok(),
+        _ => false,
+    };
+    fits && rule.values.iter().all(|value| names::label_value(value).is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn node(labels: Value) -> Node {
+        serde_json::from_value(json!({"metadata": {"name": "node-1", "labels": labels}}))
+            .expect("a node")
+    }
+
+    fn affinity(rule: Value) -> NodeAffinity {
+        let terms = json!({"nodeSelectorTerms": [{"matchExpressions": [rule]}]});
+        let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": terms});
+        let spec = json!({"containers": [], "affinity": {"nodeAffinity": required}});
+        NodeAffinity::of(&serde_json::from_value(spec).expect("a pod spec"))
+    }
+
+    #[test]
+    fn greater_than_compares_numbers() {
+        let rule = json!({"key": "cores", "operator": "Gt", "values": ["9"]});
+        assert!(affinity(rule.clone()).allows(&node(json!({"cores": "16"}))));
+        assert!(!affinity(rule.clone()).allows(&node(json!({"cores": "8"}))));
+        assert!(!affinity(rule).allows(&node(json!({"cores": "many"}))));
+    }
+
+    #[test]
+    fn a_term_with_an_illegal_value_matches_nothing_even_under_not_in() {
+        let rule = json!({"key": "a", "operator": "NotIn", "values": ["{illegal}"]});
+        assert!(!affinity(rule).allows(&node(json!({}))));
+    }
+
+    #[test]
+    fn no_terms_at_all_match_nothing() {
+        let required = json!({"requiredDuringSchedulingIgnoredDuringExecution":
+            {"nodeSelectorTerms": []}});
+        let spec = json!({"affinity": {"nodeAffinity": required}});
+        let affinity = NodeAffinity::of(&serde_json::from_value(spec).expect("a pod spec"));
+        assert!(!affinity.allows(&node(json!({}))));
+    }
+}

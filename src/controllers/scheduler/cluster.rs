@@ -1,0 +1,303 @@
+//! What the scheduler knows of nodes and of the pods on them, kept up to date change by change, so
+//! that a decision costs a look at each node and none at pods (`pkg/scheduler/backend/cache`,
+//! `NodeInfo`).
+//!
+//! Pods are counted in groups that no scheduling rule can tell apart: same namespace, same managing
+//! owner, same labels. A Deployment of 10,000 pods is one group.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::api::{Kind, Node, Object, ObjectKey, Pod, Str, StrMap};
+use crate::client::Cache;
+use crate::kernel::Time;
+
+use super::resources::{Resources, Usage};
+
+/// A node, and what the pods on it take.
+#[derive(Clone, Debug, Default)]
+pub struct NodeInfo {
+    /// Its name.
+    pub name: Str,
+    /// The Node; absent while only its pods are known.
+    pub object: Option<Arc<Object>>,
+    /// What pods may request of it.
+    pub allocatable: Resources,
+    /// What its pods request.
+    pub requested: Resources,
+    /// What its pods count as when nodes are scored: thousandths of a cpu.
+    pub scored_cpu_milli: i64,
+    /// The same for memory, in bytes.
+    pub scored_memory: i64,
+    /// How many pods are on it.
+    pub pods: i64,
+}
+
+impl NodeInfo {
+    /// The Node, if it is known.
+    pub fn node(&self) -> Option<&Node> {
+        self.object.as_ref()?.as_node()
+    }
+
+    fn take(&mut self, usage: &Usage) {
+        self.requested.add(&usage.request);
+        self.scored_cpu_milli += usage.scored_cpu_milli;
+        self.scored_memory += usage.scored_memory;
+        self.pods += 1;
+    }
+
+    fn give_back(&mut self, usage: &Usage) {
+        self.requested.subtract(&usage.request);
+        self.scored_cpu_milli -= usage.scored_cpu_milli;
+        self.scored_memory -= usage.scored_memory;
+        self.pods -= 1;
+    }
+}
+
+/// What pods of one group have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Group {
+    /// Their namespace.
+    pub namespace: Str,
+    /// The uid of the owner that manages them; empty for none.
+    pub owner: Str,
+    /// Their labels.
+    pub labels: StrMap,
+}
+
+impl Group {
+    fn of(pod: &Pod) -> Group {
+        let owner = pod.metadata.controller().map(|owner| owner.uid.clone());
+        Group {
+            namespace: pod.metadata.namespace.clone(),
+            owner: owner.unwrap_or_default(),
+            labels: pod.metadata.labels.clone(),
+        }
+    }
+}
+
+/// Where a pod is counted.
+#[derive(Clone, Debug)]
+struct Placement {
+    uid: Str,
+    node: Str,
+    usage: Usage,
+    /// Absent once the pod is being deleted: spreading no longer counts it.
+    group: Option<Arc<Group>>,
+    generation: i64,
+    /// Since when the pod is only assumed to be there: its binding is under way.
+    assumed: Option<Time>,
+}
+
+/// The nodes, and the pods on them.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    /// By name.
+    nodes: Vec<NodeInfo>,
+    placements: BTreeMap<ObjectKey, Placement>,
+    /// For each group how many of its pods are on each node, in the order of `nodes`.
+    groups: BTreeMap<Arc<Group>, Vec<u32>>,
+}
+
+impl Cluster {
+    /// What the cache shows; for a fresh start, or to make good what a lost change spoilt.
+    pub fn of(cache: &Cache) -> Cluster {
+        let mut cluster = Cluster::default();
+        for node in cache.all(Kind::Node) {
+            cluster.put_node(node);
+        }
+        for pod in cache.all(Kind::Pod).filter_map(|object| object.as_pod()) {
+            cluster.observe_pod(pod);
+        }
+        cluster
+    }
+
+    /// The nodes by name, those known only by their pods included.
+    pub fn nodes(&self) -> &[NodeInfo] {
+        &self.nodes
+    }
+
+    /// The groups of a namespace, with how many of their pods are on each node, in the order of
+    /// `nodes`. With an owner: only the groups of that owner.
+    pub fn groups<'a>(
+        &'a self,
+        namespace: &Str,
+        owner: Option<&Str>,
+    ) -> impl Iterator<Item = (&'a Group, &'a [u32])> + 'a {
+        let first = Group {
+            namespace: namespace.clone(),
+            owner: owner.cloned().unwrap_or_default(),
+            labels: StrMap::new(),
+        };
+        let owner = owner.cloned();
+        let namespace = namespace.clone();
+        self.groups
+            .range(Arc::new(first)..)
+            .take_while(move |(group, _)| {
+                group.namespace == namespace && owner.as_ref().is_none_or(|o| *o == group.owner)
+            })
+            .map(|(group, counts)| (&**group, &counts[..]))
+    }
+
+    fn position(&self, name: &str) -> Result<usize, usize> {
+        self.nodes.binary_search_by(|info| (*info.name).cmp(name))
+    }
+
+    fn index_of(&mut self, name: &Str) -> usize {
+        self.position(name).unwrap_or_else(|index| {
+            let name = name.clone();
+            let info = NodeInfo { name, ..NodeInfo::default() };
+            self.nodes.insert(index, info);
+            for counts in self.groups.values_mut() {
+                counts.insert(index, 0);
+            }
+            index
+        })
+    }
+
+    fn drop_if_empty(&mut self, index: usize) {
+        let info = &self.nodes[index];
+        if info.object.is_none() && info.pods == 0 {
+            self.nodes.remove(index);
+            for counts in self.groups.values_mut() {
+                counts.remove(index);
+            }
+        }
+    }
+
+    /// Takes a Node as it is now.
+    pub fn put_node(&mut self, object: &Arc<Object>) {
+        let Some(node) = object.as_node() else {
+            return;
+        };
+        let index = self.index_of(&node.metadata.name);
+        let info = &mut self.nodes[index];
+        info.allocatable = Resources::of(&node.status.allocatable);
+        info.object = Some(object.clone());
+    }
+
+    /// Forgets a Node. Its pods stay counted until they go.
+    pub fn remove_node(&mut self, name: &Str) {
+        if let Ok(index) = self.position(name) {
+            self.nodes[index].object = None;
+            self.nodes[index].allocatable = Resources::default();
+            self.drop_if_empty(index);
+        }
+    }
+
+    /// Takes a pod as it is now. Returns whether something became free.
+    pub fn observe_pod(&mut self, pod: &Pod) -> bool {
+        let key = key_of(pod);
+        let Some(node) = pod.spec.node_name.as_ref().filter(|_| !pod.is_finished()) else {
+            // A pod that is only assumed does not become free because the cache lags behind.
+            let waits = |p: &Placement| p.assumed.is_some() && p.uid == pod.metadata.uid;
+            let stays = self.placements.get(&key).is_none_or(waits) && !pod.is_finished();
+            return !stays && self.remove_pod(&key);
+        };
+        let here = self.placements.get_mut(&key);
+        if let Some(here) = here.filter(|p| p.uid == pod.metadata.uid && p.node == *node) {
+            here.assumed = None;
+            if pod.metadata.is_terminating() {
+                self.uncount(&key);
+            } else if here.generation != pod.metadata.generation {
+                return self.place_again(pod, node);
+            }
+            return false;
+        }
+        let freed = self.remove_pod(&key);
+        self.place(pod, Usage::of(&pod.spec), node, None);
+        freed
+    }
+
+    fn place_again(&mut self, pod: &Pod, node: &Str) -> bool {
+        self.remove_pod(&key_of(pod));
+        self.place(pod, Usage::of(&pod.spec), node, None);
+        true
+    }
+
+    /// Counts a pod on the node to which it is about to be bound.
+    pub fn assume(&mut self, pod: &Pod, usage: Usage, node: &Str, now: Time) {
+        self.remove_pod(&key_of(pod));
+        self.place(pod, usage, node, Some(now));
+    }
+
+    fn place(&mut self, pod: &Pod, usage: Usage, node: &Str, assumed: Option<Time>) {
+        let index = self.index_of(node);
+        self.nodes[index].take(&usage);
+        let group = (!pod.metadata.is_terminating()).then(|| self.count(Group::of(pod), index));
+        let placement = Placement {
+            uid: pod.metadata.uid.clone(),
+            node: node.clone(),
+            usage,
+            group,
+            generation: pod.metadata.generation,
+            assumed,
+        };
+        self.placements.insert(key_of(pod), placement);
+    }
+
+    fn count(&mut self, group: Group, index: usize) -> Arc<Group> {
+        let places = self.nodes.len();
+        let group = match self.groups.get_key_value(&group) {
+            Some((known, _)) => known.clone(),
+            None => Arc::new(group),
+        };
+        let counts = self.groups.entry(group.clone());
+        counts.or_insert_with(|| vec![0; places])[index] += 1;
+        group
+    }
+
+    fn uncount(&mut self, key: &ObjectKey) {
+        let Some(placement) = self.placements.get_mut(key) else {
+            return;
+        };
+        let (Some(group), node) = (placement.group.take(), placement.node.clone()) else {
+            return;
+        };
+        let Ok(index) = self.position(&node) else {
+            return;
+        };
+        if let Some(counts) = self.groups.get_mut(&group) {
+            counts[index] = counts[index].saturating_sub(1);
+            if counts.iter().all(|count| *count == 0) {
+                self.groups.remove(&group);
+            }
+        }
+    }
+
+    /// Forgets a pod. Returns whether something became free.
+    pub fn remove_pod(&mut self, key: &ObjectKey) -> bool {
+        self.uncount(key);
+        let Some(placement) = self.placements.remove(key) else {
+            return false;
+        };
+        if let Ok(index) = self.position(&placement.node) {
+            self.nodes[index].give_back(&placement.usage);
+            self.drop_if_empty(index);
+        }
+        true
+    }
+
+    /// Since when the pod of this key and uid is assumed to be on a node.
+    pub fn assumed_since(&self, key: &ObjectKey, uid: &Str) -> Option<Time> {
+        let placement = self.placements.get(key).filter(|p| p.uid == *uid)?;
+        placement.assumed
+    }
+
+    /// Takes over what the other cluster assumes and this one does not know.
+    pub fn take_assumed(&mut self, other: &Cluster, cache: &Cache) {
+        for (key, placement) in &other.placements {
+            let (Some(since), Some(pod)) = (placement.assumed, cache.pod(key)) else {
+                continue;
+            };
+            if !self.placements.contains_key(key) && pod.metadata.uid == placement.uid {
+                self.place(pod, placement.usage.clone(), &placement.node, Some(since));
+            }
+        }
+    }
+}
+
+fn key_of(pod: &Pod) -> ObjectKey {
+    let meta = &pod.metadata;
+    ObjectKey::new(Kind::Pod, meta.namespace.clone(), meta.name.clone())
+}

@@ -1,0 +1,156 @@
+//! Which nodes a pod may go to (`pkg/scheduler/framework/plugins`). A filter looks at one node and
+//! passes it, or says why not. In the order of the default profile: NodeUnschedulable, NodeName,
+//! TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread; the first that rejects a
+//! node ends it. Left out: NodePorts, the volume plugins, DynamicResources, InterPodAffinity.
+
+use std::fmt;
+
+use crate::api::{Node, Pod, Str, TaintEffect};
+use crate::controllers::taints::{UNSCHEDULABLE, is_tolerated, keeps_away, taint};
+
+use super::affinity::NodeAffinity;
+use super::cluster::NodeInfo;
+use super::resources::{Resources, Usage};
+
+/// Why a filter rejects a node, in Kubernetes' words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Reason {
+    Unschedulable,
+    NodeName,
+    Taints,
+    Affinity,
+    TooManyPods,
+    Insufficient(Str),
+    Spread,
+    SpreadLabel,
+    /// Anything else, as text.
+    Other(Str),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spread = "node(s) didn't match pod topology spread constraints";
+        match self {
+            Reason::Unschedulable => f.write_str("node(s) were unschedulable"),
+            Reason::NodeName => f.write_str("node(s) didn't match the requested node name"),
+            Reason::Taints => f.write_str("node(s) had untolerated taint(s)"),
+            Reason::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Reason::TooManyPods => f.write_str("Too many pods"),
+            Reason::Insufficient(resource) => write!(f, "Insufficient {resource}"),
+            Reason::Spread => f.write_str(spread),
+            Reason::SpreadLabel => write!(f, "{spread} (missing required label)"),
+            Reason::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a filter says of a node that it rejects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// All that is wrong.
+    pub reasons: Vec<Reason>,
+    /// Whether it would help to evict pods from the node (`Unschedulable` rather than
+    /// `UnschedulableAndUnresolvable`).
+    pub resolvable: bool,
+}
+
+impl Rejection {
+    fn for_good(reason: Reason) -> Rejection {
+        Rejection { reasons: vec![reason], resolvable: false }
+    }
+}
+
+/// What a filter says of a node.
+pub type Verdict = Result<(), Rejection>;
+
+/// The pod for which a node is sought, read once for a decision.
+#[derive(Clone, Debug)]
+pub struct Incoming<'a> {
+    /// The pod.
+    pub pod: &'a Pod,
+    /// What it takes.
+    pub usage: Usage,
+    /// Which nodes it asks for.
+    pub affinity: NodeAffinity,
+}
+
+impl<'a> Incoming<'a> {
+    /// Reads a pod.
+    pub fn of(pod: &'a Pod) -> Incoming<'a> {
+        Incoming { pod, usage: Usage::of(&pod.spec), affinity: NodeAffinity::of(&pod.spec) }
+    }
+}
+
+/// All filters but PodTopologySpread, which looks at all nodes first.
+pub fn filter(incoming: &Incoming<'_>, info: &NodeInfo, node: &Node) -> Verdict {
+    node_unschedulable(incoming.pod, node)?;
+    node_name(incoming.pod, node)?;
+    taint_toleration(incoming.pod, node)?;
+    node_affinity(&incoming.affinity, node)?;
+    node_resources_fit(&incoming.usage.request, info)
+}
+
+/// A cordoned node takes only pods that tolerate it.
+pub fn node_unschedulable(pod: &Pod, node: &Node) -> Verdict {
+    let cordon = || taint(UNSCHEDULABLE, TaintEffect::NoSchedule);
+    if node.spec.unschedulable && !is_tolerated(&pod.spec.tolerations, &cordon()) {
+        return Err(Rejection::for_good(Reason::Unschedulable));
+    }
+    Ok(())
+}
+
+/// A pod that names a node goes there.
+pub fn node_name(pod: &Pod, node: &Node) -> Verdict {
+    match &pod.spec.node_name {
+        Some(name) if *name != node.metadata.name => Err(Rejection::for_good(Reason::NodeName)),
+        _ => Ok(()),
+    }
+}
+
+/// Every taint that keeps pods away must be tolerated.
+pub fn taint_toleration(pod: &Pod, node: &Node) -> Verdict {
+    let mut taints = node.spec.taints.iter().filter(|taint| keeps_away(taint));
+    if taints.all(|taint| is_tolerated(&pod.spec.tolerations, taint)) {
+        return Ok(());
+    }
+    Err(Rejection::for_good(Reason::Taints))
+}
+
+/// Node selector and required node affinity must both hold.
+pub fn node_affinity(affinity: &NodeAffinity, node: &Node) -> Verdict {
+    if affinity.allows(node) {
+        return Ok(());
+    }
+    Err(Rejection::for_good(Reason::Affinity))
+}
+
+/// What the pod requests must be free, and one place for a pod. What is not requested is not looked
+/// at, even if the node has less than nothing of it left.
+pub fn node_resources_fit(request: &Resources, info: &NodeInfo) -> Verdict {
+    let (has, used) = (&info.allocatable, &info.requested);
+    let mut rejection = Rejection { reasons: Vec::new(), resolvable: true };
+    if info.pods + 1 > has.pods {
+        rejection.reasons.push(Reason::TooManyPods);
+    }
+    let mut check = |name: &dyn Fn() -> Str, wanted: i64, has: i64, used: i64| {
+        if wanted > 0 && wanted > has.saturating_sub(used) {
+            rejection.reasons.push(Reason::Insufficient(name()));
+            rejection.resolvable &= wanted <= has;
+        }
+    };
+    let (cpu, memory) = (request.cpu_milli, request.memory);
+    check(&|| "cpu".into(), cpu, has.cpu_milli, used.cpu_milli);
+    check(&|| "memory".into(), memory, has.memory, used.memory);
+    let (wanted, has_storage) = (request.ephemeral_storage, has.ephemeral_storage);
+    let name = || "ephemeral-storage".into();
+    check(&name, wanted, has_storage, used.ephemeral_storage);
+    for (name, wanted) in &request.others {
+        let (has, used) = (has.amount(name), used.amount(name));
+        check(&|| name.clone(), *wanted, has, used);
+    }
+    if rejection.reasons.is_empty() {
+        return Ok(());
+    }
+    Err(rejection)
+}

@@ -1,0 +1,299 @@
+//! kube-scheduler: gives each pod a node (`pkg/scheduler`). Level-triggered, and the same in both
+//! lanes: what it is told only updates its picture of the nodes; a decision looks at all of them.
+//!
+//! Its memory is what kube-scheduler keeps: the nodes with what is taken of them, the pods whose
+//! binding is under way (assumed to be there until the cache shows it), the pods that found no
+//! node. Changes keep it up to date, so a decision costs a look at each node and none at pods.
+//!
+//! Left out: preemption and priorities, scheduler profiles and extenders, looking at a part of the
+//! nodes in clusters of more than 100, Permit and Reserve, volumes, host ports, inter-pod affinity.
+
+pub mod affinity;
+pub mod cluster;
+pub mod filters;
+pub mod fit_error;
+pub mod pending;
+pub mod resources;
+pub mod scores;
+pub mod spread;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, Str};
+use crate::apiserver::{Reason, Request, Response};
+use crate::controllers::{Change, Context, Deed, EventNote, Fact, Finish, Intent, Plan, Woken};
+use crate::kernel::Time;
+use crate::kernel::stable_hash;
+
+use cluster::Cluster;
+use filters::Incoming;
+use fit_error::FitError;
+use pending::{Help, LEFT_OVER_AFTER, Pending};
+use spread::Spread;
+
+/// After this time a pod counts as not bound, if neither the cache nor an answer said anything.
+const ASSUMED_FOR: Duration = Duration::from_secs(30);
+
+/// The scheduler's memory, wiped when its process is killed.
+#[derive(Clone, Debug, Default)]
+pub struct Scheduler {
+    cluster: Cluster,
+    pending: Pending,
+    /// When the picture of the cluster was last made anew.
+    drawn: Time,
+}
+
+impl Scheduler {
+    /// The queue holds pods. Takes a change into the picture, and says whom it wakes.
+    pub fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
+        let mut woken = Woken::default();
+        match &*change.object {
+            Object::Pod(pod) => self.pod_changed(change, pod, cx, &mut woken),
+            Object::Node(node) => self.node_changed(change, node, cx, &mut woken),
+            _ => {}
+        }
+        woken
+    }
+
+    fn pod_changed(&mut self, change: &Change, pod: &Pod, cx: &Context<'_>, woken: &mut Woken) {
+        let key = change.key();
+        let gone = change.is_deletion();
+        let freed =
+            if gone { self.cluster.remove_pod(&key) } else { self.cluster.observe_pod(pod) };
+        if gone || !awaits_scheduling(pod) {
+            self.pending.forget(&key);
+        } else if !self.pending.waits(&key) || is_news(change, pod) {
+            self.pending.wake(&key, cx.now, woken);
+        }
+        if freed {
+            let help = Help::RESOURCES.and(Help::SPREAD);
+            self.pending.wake_all(help, cx.now, woken);
+        }
+    }
+
+    fn node_changed(&mut self, change: &Change, node: &Node, cx: &Context<'_>, woken: &mut Woken) {
+        if change.is_deletion() {
+            return self.cluster.remove_node(&node.metadata.name);
+        }
+        self.cluster.put_node(&change.object);
+        let before = change.before.as_ref().and_then(|before| before.as_node());
+        let help = before.map_or(Help::ANY, |before| help_of(before, node));
+        self.pending.wake_all(help, cx.now, woken);
+    }
+
+    /// Finds a node for the pod of this key.
+    pub fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
+        let object = cx.cache.get(key);
+        let Some((object, pod)) = object.and_then(|o| Some((o, o.as_pod()?))) else {
+            self.pending.forget(key);
+            return Plan::nothing(Fact::Gone, Fact::Gone);
+        };
+        if let Some(node) = &pod.spec.node_name {
+            self.pending.forget(key);
+            return Plan::nothing(Fact::Word(node.clone()), Fact::Word(node.clone()));
+        }
+        if !awaits_scheduling(pod) {
+            return Plan::nothing(Fact::None, Fact::None);
+        }
+        if pod.metadata.is_terminating() {
+            return skip(object, pod);
+        }
+        if let Some(left) = self.still_assumed(key, pod, cx.now) {
+            let mut plan = Plan::nothing(Fact::None, Fact::None);
+            plan.requeue_after = Some(left);
+            return plan;
+        }
+        self.schedule(key, object, pod, cx)
+    }
+
+    /// Takes the answer to a request of a pass: a pod that could not be bound is not where it was
+    /// assumed to be.
+    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) -> Woken {
+        if matches!(request, Request::Bind(..)) && response.is_err() {
+            self.cluster.remove_pod(key);
+        }
+        Woken::default()
+    }
+
+    /// How long to wait for the cache to show that the pod is bound. After that the pod is
+    /// forgotten.
+    fn still_assumed(&mut self, key: &ObjectKey, pod: &Pod, now: Time) -> Option<Duration> {
+        let since = self.cluster.assumed_since(key, &pod.metadata.uid)?;
+        let left = (since + ASSUMED_FOR).since(now);
+        if left == Duration::ZERO {
+            self.cluster.remove_pod(key);
+            return None;
+        }
+        Some(left)
+    }
+
+    fn schedule(
+        &mut self,
+        key: &ObjectKey,
+        object: &Arc<Object>,
+        pod: &Pod,
+        cx: &Context<'_>,
+    ) -> Plan {
+        let incoming = Incoming::of(pod);
+        let mut choice = choose(&self.cluster, &incoming, cx.seed);
+        if choice.is_err() && cx.now.since(self.drawn) >= LEFT_OVER_AFTER {
+            self.draw_again(cx);
+            choice = choose(&self.cluster, &incoming, cx.seed);
+        }
+        match choice {
+            Ok(choice) => {
+                self.pending.forget(key);
+                self.cluster.assume(pod, incoming.usage, &choice.node, cx.now);
+                bind(key, object, pod, choice)
+            }
+            Err(error) => {
+                self.pending.failed(key, &error, cx.now);
+                unschedulable(object, pod, &error, cx)
+            }
+        }
+    }
+
+    /// A change that never arrived would spoil the picture for ever; now and then, when a pod finds
+    /// no node, it is made anew from the cache. (Kubernetes trusts its informers.)
+    fn draw_again(&mut self, cx: &Context<'_>) {
+        let mut cluster = Cluster::of(cx.cache);
+        cluster.take_assumed(&self.cluster, cx.cache);
+        self.cluster = cluster;
+        self.drawn = cx.now;
+    }
+}
+
+/// Whether this scheduler is to find a node for a pod.
+fn awaits_scheduling(pod: &Pod) -> bool {
+    let own = pod.spec.rest.get("schedulerName");
+    let own = own.and_then(|name| name.as_str()).unwrap_or_default();
+    let gates = pod.spec.rest.get("schedulingGates");
+    let gated = gates.and_then(|gates| gates.as_array()).is_some_and(|g| !g.is_empty());
+    let ours = own.is_empty() || own == "default-scheduler";
+    pod.spec.node_name.is_none() && !pod.is_finished() && ours && !gated
+}
+
+/// Whether a pod that waits changed so that it may fit now. Its status does not count: the
+/// scheduler writes it itself.
+fn is_news(change: &Change, pod: &Pod) -> bool {
+    let Some(before) = change.before.as_ref().and_then(|before| before.as_pod()) else {
+        return true;
+    };
+    let (old, new) = (&before.metadata, &pod.metadata);
+    old.uid != new.uid
+        || old.labels != new.labels
+        || old.deletion_timestamp != new.deletion_timestamp
+        || before.spec != pod.spec
+}
+
+/// Against what a change of a node may help.
+fn help_of(before: &Node, node: &Node) -> Help {
+    let kinds = [
+        (before.status.allocatable != node.status.allocatable, Help::RESOURCES),
+        (before.metadata.labels != node.metadata.labels, Help::LABELS.and(Help::SPREAD)),
+        (before.spec.taints != node.spec.taints, Help::TAINTS),
+        (before.spec.unschedulable != node.spec.unschedulable, Help::TAINTS),
+    ];
+    let changed = kinds.into_iter().filter(|(changed, _)| *changed);
+    changed.fold(Help::NONE, |all, (_, help)| all.and(help))
+}
+
+/// The node that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name.
+    pub node: Str,
+    /// How many nodes would have done.
+    pub fitting: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+/// Chooses the best of the nodes that fit. Among equals the seed and the pod decide.
+pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<Choice, FitError> {
+    let spread = Spread::of(incoming.pod, &incoming.affinity, cluster);
+    let (mut error, mut fitting) = (FitError::default(), Vec::new());
+    for (place, info) in cluster.nodes().iter().enumerate() {
+        let Some(node) = info.node() else {
+            continue;
+        };
+        let verdict = filters::filter(incoming, info, node).and_then(|()| spread.filter(node));
+        match verdict {
+            Ok(()) => fitting.push(place),
+            Err(rejection) => error.count(&rejection),
+        }
+    }
+    let scores = match fitting.len() {
+        0 => return Err(error),
+        1 => vec![0],
+        _ => scores::score(incoming, cluster, &spread, &fitting),
+    };
+    let best = scores.iter().max();
+    let equals = fitting.iter().zip(&scores).filter(|(_, score)| Some(*score) == best);
+    let equals: Vec<usize> = equals.map(|(place, _)| *place).collect();
+    let draw = stable_hash(seed, incoming.pod.metadata.uid.as_bytes());
+    let place = equals[(draw % equals.len() as u64) as usize];
+    Ok(Choice {
+        node: cluster.nodes()[place].name.clone(),
+        fitting: fitting.len(),
+        of: fitting.len() + error.nodes(),
+    })
+}
+
+fn bind(key: &ObjectKey, object: &Arc<Object>, pod: &Pod, choice: Choice) -> Plan {
+    let node = choice.node;
+    let seen = Fact::Of(choice.fitting as i64, choice.of as i64);
+    let mut plan = Plan::nothing(seen, Fact::Word(node.clone()));
+    let request = Request::Bind(key.clone(), pod.metadata.uid.clone(), node.clone());
+    let mut intent = Intent::new(Deed::Bind, request);
+    let full_name = format!("{}/{}", key.namespace, key.name);
+    let done = format!("Successfully assigned {full_name} to {node}");
+    intent.on_success = Some(EventNote::normal(object, "Scheduled", done));
+    let failed = "running Bind plugin \"DefaultBinder\": {error}";
+    intent.on_failure = Some(EventNote::warning(object, "FailedScheduling", failed));
+    intent.tolerates = |error| error.reason == Reason::NotFound;
+    plan.then(intent);
+    plan
+}
+
+fn unschedulable(object: &Arc<Object>, pod: &Pod, error: &FitError, cx: &Context<'_>) -> Plan {
+    let message = error.message(pod);
+    let mut plan = Plan::nothing(Fact::Of(0, error.nodes() as i64), Fact::None);
+    let note = EventNote::warning(object, "FailedScheduling", message.clone());
+    plan.events.push(note);
+    let mut after = pod.clone();
+    set_unschedulable(&mut after, &message, cx);
+    plan.finish = Some(Finish::plain(object.clone(), after.into()));
+    plan.requeue_after = Some(LEFT_OVER_AFTER);
+    plan
+}
+
+fn set_unschedulable(pod: &mut Pod, message: &str, cx: &Context<'_>) {
+    let conditions = &mut pod.status.conditions;
+    let index = conditions.iter().position(|c| &*c.kind == "PodScheduled");
+    let index = index.unwrap_or_else(|| {
+        conditions.push(Condition { kind: "PodScheduled".into(), ..Condition::default() });
+        conditions.len() - 1
+    });
+    let condition = &mut conditions[index];
+    if condition.status != ConditionStatus::False || condition.last_transition_time.is_none() {
+        condition.last_transition_time = Some(cx.timestamp());
+    }
+    condition.status = ConditionStatus::False;
+    condition.reason = Some("Unschedulable".into());
+    condition.message = Some(message.into());
+}
+
+fn skip(object: &Arc<Object>, pod: &Pod) -> Plan {
+    let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
+    let message = format!("skip schedule deleting pod: {namespace}/{name}");
+    let mut plan = Plan::nothing(Fact::Gone, Fact::Gone);
+    plan.events.push(EventNote::warning(object, "FailedScheduling", message));
+    plan
+}
+
+/// Which kinds' changes the scheduler wants to hear of.
+pub const WATCHES: [Kind; 2] = [Kind::Node, Kind::Pod];

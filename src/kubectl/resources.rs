@@ -1,0 +1,104 @@
+//! The objects that a line names.
+
+use std::sync::Arc;
+
+use crate::api::{Kind, Object, ObjectKey, Str};
+
+use super::Api;
+use super::command::{Select, Target, Which};
+use super::errors::not_found;
+use super::path;
+
+/// What a target led to.
+pub struct Found {
+    /// The target's kind.
+    pub kind: Kind,
+    /// The objects, in the order of their names.
+    pub objects: Vec<Arc<Object>>,
+    /// Why a named object is not among them, in kubectl's words.
+    pub missing: Option<String>,
+}
+
+/// Looks up every target. `--limit` counts over all of them.
+pub fn find(select: &Select, api: &dyn Api) -> Vec<Found> {
+    let mut left = select.limit.unwrap_or(usize::MAX);
+    let mut found = Vec::new();
+    for target in &select.targets {
+        let mut one = look_up(target, select, api);
+        if select.limit.is_some() {
+            // What is going already is chosen last, so that the same line twice takes two.
+            one.objects.sort_by_key(|object| object.meta().is_terminating());
+            one.objects.truncate(left);
+            left -= one.objects.len();
+        }
+        found.push(one);
+    }
+    found
+}
+
+fn look_up(target: &Target, select: &Select, api: &dyn Api) -> Found {
+    let kind = target.kind;
+    let found = |objects, missing| Found { kind, objects, missing };
+    match &target.which {
+        Which::All => found(list(kind, select, api), None),
+        Which::Name(name) => {
+            let key = key_of(kind, name, select);
+            match api.get(&key) {
+                Some(object) => found(vec![object], None),
+                None => found(Vec::new(), Some(not_found(&resource(kind), name))),
+            }
+        }
+        Which::Chosen(selector, index) => {
+            let mut objects = list(kind, select, api);
+            objects.retain(|object| selector.matches(&object.meta().labels));
+            objects.sort_by_key(|object| object.meta().is_terminating());
+            match objects.into_iter().nth(*index) {
+                Some(object) => found(vec![object], None),
+                None => {
+                    let name = format!("$({selector})[{index}]");
+                    found(Vec::new(), Some(not_found(&resource(kind), &name)))
+                }
+            }
+        }
+    }
+}
+
+fn key_of(kind: Kind, name: &Str, select: &Select) -> ObjectKey {
+    let namespace: Str = match &select.namespace {
+        _ if !kind.info().namespaced => "".into(),
+        Some(namespace) => namespace.clone(),
+        None => "default".into(),
+    };
+    ObjectKey::new(kind, namespace, name.clone())
+}
+
+fn list(kind: Kind, select: &Select, api: &dyn Api) -> Vec<Arc<Object>> {
+    let namespace = select.namespace.as_deref().filter(|_| kind.info().namespaced);
+    let mut objects = api.list(kind, namespace);
+    if let Some(selector) = &select.selector {
+        objects.retain(|object| selector.matches(&object.meta().labels));
+    }
+    if !select.fields.is_empty() {
+        objects.retain(|object| {
+            let value = object.to_value();
+            let fits = |(path, equal, wanted): &(String, bool, String)| {
+                (path::text(&value, path) == *wanted) == *equal
+            };
+            select.fields.iter().all(fits)
+        });
+    }
+    objects
+}
+
+/// `pods`, `deployments.apps`.
+pub fn resource(kind: Kind) -> String {
+    match kind.group() {
+        "" => kind.info().plural.into(),
+        group => format!("{}.{group}", kind.info().plural),
+    }
+}
+
+/// `pod/web`, `deployment.apps/web`.
+pub fn printed(object: &Object) -> String {
+    format!("{}/{}", object.kind().printed(), object.meta().name)
+}

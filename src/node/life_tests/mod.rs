@@ -1,0 +1,8 @@
+//! The lives of pods on one node, told as tests.
+
+mod bench;
+mod deletion;
+mod faults;
+mod probes;
+mod restarts;
+mod starting;

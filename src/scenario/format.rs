@@ -1,0 +1,477 @@
+//! The scenario file: one YAML document that drives the page, the headless runner and the tests.
+//! Unknown keys are an error that names the key and its line.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::api::Value;
+use crate::world::{Fault, Knobs, LaneId};
+
+use super::text::Text;
+
+/// A span as a scenario writes it: `90s`, `1m30s`, `250ms`, `0s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(pub Duration);
+
+/// A range of spans: `5ms..20ms`, or one span for both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanRange(pub Duration, pub Duration);
+
+/// The longest span that a scenario may name.
+const LONGEST: Duration = Duration::from_secs(7 * 86_400);
+
+fn parse_span(text: &str) -> Result<Duration, String> {
+    let span = match text.trim() {
+        "0" => Duration::ZERO,
+        text => humantime::parse_duration(text)
+            .map_err(|_| format!("{text:?} is no time such as 90s, 1m30s or 250ms"))?,
+    };
+    if span > LONGEST { Err(format!("{text} is longer than a week")) } else { Ok(span) }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        parse_span(&text).map(Span).map_err(de::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for SpanRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let (low, high) = text.split_once("..").unwrap_or((&text, &text));
+        let (low, high) = (parse_span(low), parse_span(high));
+        match (low, high) {
+            (Ok(low), Ok(high)) if low <= high => Ok(SpanRange(low, high)),
+            (Ok(_), Ok(_)) => Err(de::Error::custom(format!("{text}: the first is the longer"))),
+            (Err(error), _) | (_, Err(error)) => Err(de::Error::custom(error)),
+        }
+    }
+}
+
+/// A scenario file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct File {
+    /// Its name.
+    pub title: Text,
+    /// What it shows.
+    pub about: Text,
+    /// What to try first; ours.
+    pub hint: Text,
+    /// Where the page opens it, paused; ours. Absent: at its first step.
+    pub start: Option<Span>,
+    /// Decides every draw.
+    pub seed: Option<u64>,
+    /// The lanes.
+    pub flavours: Option<Vec<Lane>>,
+    /// Nodes, controllers, network.
+    pub cluster: Cluster,
+    /// How containers behave, by image.
+    pub images: BTreeMap<String, Value>,
+    /// What the metrics server will report.
+    pub load: Vec<Value>,
+    /// Applied at the start, as by kubectl apply.
+    pub objects: String,
+    /// What the repository holds, for the gitops controller.
+    pub git: String,
+    /// What is done, and when.
+    pub steps: Vec<Step>,
+    /// What must come of it.
+    pub expect: Vec<Expectation>,
+    /// What a teacher says and asks.
+    pub lesson: Vec<LessonStep>,
+}
+
+/// The word for a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Lane {
+    Edge,
+    Level,
+}
+
+impl From<Lane> for LaneId {
+    fn from(lane: Lane) -> LaneId {
+        match lane {
+            Lane::Edge => LaneId::Edge,
+            Lane::Level => LaneId::Level,
+        }
+    }
+}
+
+/// Lanes that a step or an expectation is for: one, or all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum In {
+    Edge,
+    Level,
+    #[default]
+    Both,
+}
+
+impl In {
+    /// Whether a lane is meant.
+    pub fn includes(self, lane: LaneId) -> bool {
+        match self {
+            In::Edge => lane == LaneId::Edge,
+            In::Level => lane == LaneId::Level,
+            In::Both => true,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            In::Edge => "edge",
+            In::Level => "level",
+            In::Both => "both",
+        }
+    }
+}
+
+/// `cluster:`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cluster {
+    /// How many nodes of the usual size.
+    pub nodes: Option<u16>,
+    /// Knobs, by controller.
+    pub controllers: BTreeMap<String, KnobsFile>,
+    /// Latencies.
+    pub network: NetworkFile,
+}
+
+/// `cluster.network:`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct NetworkFile {
+    /// One way of a request.
+    pub latency: Option<SpanRange>,
+    /// Of a watch event.
+    pub watch_latency: Option<SpanRange>,
+}
+
+/// Knobs of one controller: for both lanes, or with `edge:` and `level:` for one.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct KnobsFile {
+    /// Whether it runs.
+    pub enabled: Option<bool>,
+    /// How often the cache is replayed.
+    pub resync_period: Option<Span>,
+    /// Whether an edge-triggered loop takes the first list after a restart for new.
+    pub relist_on_start: Option<bool>,
+    /// Passes at the same time.
+    pub workers: Option<u16>,
+    /// Only in the edge lane.
+    pub edge: Option<Box<KnobsFile>>,
+    /// Only in the level lane.
+    pub level: Option<Box<KnobsFile>>,
+}
+
+impl KnobsFile {
+    /// The knobs in a lane.
+    pub fn knobs(&self, lane: LaneId) -> Knobs {
+        let mut knobs = Knobs::default();
+        self.set(&mut knobs);
+        let own = match lane {
+            LaneId::Edge => &self.edge,
+            LaneId::Level => &self.level,
+        };
+        if let Some(own) = own {
+            own.set(&mut knobs);
+        }
+        knobs
+    }
+
+    fn set(&self, knobs: &mut Knobs) {
+        knobs.enabled = self.enabled.unwrap_or(knobs.enabled);
+        knobs.resync_period = self.resync_period.map_or(knobs.resync_period, |span| span.0);
+        knobs.relist_on_start = self.relist_on_start.unwrap_or(knobs.relist_on_start);
+        knobs.workers = self.workers.unwrap_or(knobs.workers);
+    }
+}
+
+/// One step: exactly one of kubectl, fault, apply, git.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Step {
+    /// When.
+    pub at: Span,
+    /// In which lanes.
+    #[serde(rename = "in")]
+    pub lanes: In,
+    /// A console line.
+    pub kubectl: Option<String>,
+    /// What the line reads from standard input.
+    pub stdin: Option<String>,
+    /// Words with which it must be refused.
+    pub fails: Option<String>,
+    /// A fault.
+    pub fault: Option<FaultFile>,
+    /// A manifest.
+    pub apply: Option<String>,
+    /// A push.
+    pub git: Option<String>,
+}
+
+/// A fault, which may name its lanes itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultFile {
+    /// What.
+    pub fault: Fault,
+    /// In which lanes, if it says so.
+    pub lanes: Option<In>,
+}
+
+impl<'de> Deserialize<'de> for FaultFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut value = Value::deserialize(deserializer)?;
+        let mut lanes = take_lanes(&mut value);
+        if let Value::Object(map) = &mut value {
+            for inner in map.values_mut() {
+                lanes = lanes.or(take_lanes(inner));
+            }
+        }
+        let lanes = lanes
+            .map(serde_json::from_value)
+            .transpose()
+            .map_err(|_| de::Error::custom("in: takes edge, level or both"))?;
+        let fault = Fault::from_value(&value).map_err(de::Error::custom)?;
+        Ok(FaultFile { fault, lanes })
+    }
+}
+
+fn take_lanes(value: &mut Value) -> Option<Value> {
+    value.as_object_mut().and_then(|map| map.remove("in"))
+}
+
+/// What must come of a run.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Expectation {
+    /// When.
+    pub at: Option<Span>,
+    /// Some time in this window.
+    pub within: Option<(Span, Span)>,
+    /// In which lanes.
+    #[serde(rename = "in")]
+    pub lanes: In,
+    /// The lane's verdict.
+    pub verdict: Option<VerdictWord>,
+    /// A number of objects.
+    pub count: Option<Count>,
+    /// A field of an object.
+    pub field: Option<Field>,
+    /// A Kubernetes Event.
+    pub event: Option<EventWanted>,
+    /// What a console line prints.
+    pub kubectl: Option<String>,
+    /// ... with these words,
+    pub contains: Vec<String>,
+    /// ... and without these.
+    pub lacks: Vec<String>,
+}
+
+/// A verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum VerdictWord {
+    Converged,
+    Converging,
+    Oscillating,
+    Stuck,
+}
+
+impl VerdictWord {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            VerdictWord::Converged => "converged",
+            VerdictWord::Converging => "converging",
+            VerdictWord::Oscillating => "oscillating",
+            VerdictWord::Stuck => "stuck",
+        }
+    }
+}
+
+/// A number of objects.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Count {
+    /// Of this kind.
+    pub kind: String,
+    /// With these labels.
+    pub selector: Option<String>,
+    /// In this namespace; `default` when absent.
+    pub namespace: Option<String>,
+    /// Pods in this phase.
+    pub phase: Option<String>,
+    /// Pods that are, or are not, ready.
+    pub ready: Option<bool>,
+    /// So many.
+    pub is: Option<i64>,
+    /// At least so many.
+    pub min: Option<i64>,
+    /// At most so many.
+    pub max: Option<i64>,
+}
+
+/// A field of an object.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Field {
+    /// `deploy/web`; a name may end in `*`.
+    pub object: String,
+    /// `status.readyReplicas`, `status.conditions[type=Available].status`.
+    pub path: String,
+    /// Its value; null: it is not there.
+    pub is: Option<Value>,
+    /// Words in it.
+    pub contains: Option<String>,
+    /// Each of these values, some time in the window.
+    pub takes: Vec<Value>,
+}
+
+/// A Kubernetes Event.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventWanted {
+    /// About whom: `rs/web-*`.
+    pub object: String,
+    /// Its reason.
+    pub reason: Option<String>,
+    /// Words in its message.
+    pub contains: Option<String>,
+}
+
+/// What a teacher says or asks.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LessonStep {
+    /// When.
+    pub at: Span,
+    /// A sentence.
+    pub say: Option<Text>,
+    /// A question.
+    pub ask: Option<Text>,
+    /// Its answers.
+    pub choices: Vec<Text>,
+    /// The right one, from 0.
+    pub answer: Option<usize>,
+    /// Why.
+    pub because: Option<Text>,
+}
+
+/// Why a scenario file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+pub struct FormatError {
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The longest scenario file.
+pub const SIZE_MAX: usize = 1 << 20;
+/// Steps, expectations and lesson steps that a file may have, each.
+pub const STEPS_MAX: usize = 2_000;
+/// Nodes that a cluster may have.
+pub const NODES_MAX: u16 = 500;
+
+/// Keys by which a scenario is told from a plain manifest.
+const KEYS: [&str; 14] = [
+    "title", "about", "hint", "start", "seed", "flavours", "cluster", "images", "load", "objects",
+    "git", "steps", "expect", "lesson",
+];
+
+/// Reads a scenario file. A plain manifest is taken as its `objects`.
+pub fn read(text: &str) -> Result<File, FormatError> {
+    let refuse = |message: String| Err(FormatError { line: None, message });
+    if text.len() > SIZE_MAX {
+        return refuse(format!("the file has {} bytes; at most {SIZE_MAX} are read", text.len()));
+    }
+    if !looks_like_scenario(text) {
+        return Ok(File { objects: text.to_string(), ..File::default() });
+    }
+    if let Err(refusal) = crate::manifest::check_bounds(text) {
+        let line = text.get(..refusal.at).map(|before| before.matches('\n').count() + 1);
+        return Err(FormatError { line, message: refusal.message });
+    }
+    let file: File = serde_yaml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+        let line = error.location().map(|location| location.line());
+        FormatError { line, message: error.to_string() }
+    })?;
+    check(&file).map(|()| file)
+}
+
+fn looks_like_scenario(text: &str) -> bool {
+    let is_manifest = |line: &str| line.starts_with("apiVersion:") || line.starts_with("kind:");
+    let has_key = |line: &str| {
+        KEYS.iter().any(|key| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
+    };
+    text.lines().any(has_key) && !text.lines().any(is_manifest)
+}
+
+fn check(file: &File) -> Result<(), FormatError> {
+    let refuse = |message: String| Err(FormatError { line: None, message });
+    if file.cluster.nodes.is_some_and(|nodes| nodes > NODES_MAX) {
+        return refuse(format!("cluster.nodes: at most {NODES_MAX} nodes are simulated"));
+    }
+    if file.steps.len().max(file.expect.len()).max(file.lesson.len()) > STEPS_MAX {
+        return refuse(format!("steps, expect and lesson may have {STEPS_MAX} entries each"));
+    }
+    for (number, step) in file.steps.iter().enumerate() {
+        let said = [
+            step.kubectl.is_some(),
+            step.fault.is_some(),
+            step.apply.is_some(),
+            step.git.is_some(),
+        ];
+        if said.into_iter().filter(|is_there| *is_there).count() != 1 {
+            let number = number + 1;
+            return refuse(format!("step {number}: takes exactly one of kubectl, fault, apply, git"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line() {
+        let error = read("title: x\nsteps:\n- {at: 1s, kubectl: get pods}\n- {at: 2s, kubctl: x}\n");
+        let error = error.expect_err("kubctl is no key");
+        assert!(error.message.contains("kubctl"), "{error}");
+        assert_eq!(error.line, Some(4), "{error}");
+    }
+
+    #[test]
+    fn a_plain_manifest_is_taken_as_objects() {
+        let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n";
+        assert_eq!(read(text).map(|file| file.objects), Ok(text.to_string()));
+    }
+
+    #[test]
+    fn a_fault_may_name_its_lanes_in_three_places() {
+        for step in [
+            "{at: 1s, in: edge, fault: {kill: replicaset}}",
+            "{at: 1s, fault: {kill: replicaset, in: edge}}",
+            "{at: 1s, fault: {kill: {controller: replicaset, in: edge}}}",
+        ] {
+            let file = read(&format!("title: x\nsteps:\n- {step}\n")).expect(step);
+            let step = &file.steps[0];
+            let own = step.fault.as_ref().and_then(|fault| fault.lanes);
+            assert!(own == Some(In::Edge) || step.lanes == In::Edge, "{step:?}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A scenario file in, a run out; and the scenarios that ship.
+
+pub mod expect;
+pub mod format;
+pub mod report;
+mod run;
+#[allow(clippy::module_inception)]
+mod scenario;
+mod shell;
+mod shipped;
+mod text;
+
+pub use format::{FormatError, In};
+pub use run::{Entry, INPUTS_MAX, Input, Run, Told};
+pub use scenario::Scenario;
+pub use shell::perform;
+pub use shipped::{DEFAULT, Shipped, shipped};
+pub use text::Text;

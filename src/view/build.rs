@@ -1,0 +1,303 @@
+//! Reads a lane's stage off its world. It looks and changes nothing.
+
+use std::time::Duration;
+
+use crate::api::{Kind, Str};
+use crate::kernel::Time;
+use crate::world::{
+    ControllerId, EdgeItem, Fate as WorldFate, Flavour, Lane, PassRecord, Process, Verdict, World,
+};
+
+use super::board::board;
+use super::nodes::nodes_and_tray;
+use super::places::Memory;
+use super::stage::{
+    Bead, CacheView, Due, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView, PassView,
+    QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView, Wake,
+};
+
+/// Delayed keys shown of a loop.
+const DUE_SHOWN: usize = 5;
+
+/// The stage of a lane. `memory` keeps what must not jump from one look to the next; `since` is when
+/// the present verdict was reached.
+pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -> Stage {
+    let world = &lane.world;
+    let counts = world.pods_by_owner();
+    let (nodes, tray) = nodes_and_tray(world, memory);
+    Stage {
+        version: world.trace_hash() ^ world.now().as_nanos().wrapping_mul(u64::from(world.is_busy())),
+        revision: world.store().revision(),
+        verdict: verdict_view(verdict, since),
+        totals: totals(world),
+        board: board(world, &counts, memory),
+        loops: loops(world),
+        flights: flights(world),
+        nodes,
+        tray,
+        server_fault: world.faults().server_trouble().map(|trouble| {
+            let word = format!("{trouble:?}").to_lowercase();
+            word.into()
+        }),
+    }
+}
+
+/// A verdict as the page says it.
+pub fn verdict_view(verdict: &Verdict, since: Time) -> VerdictView {
+    let shown = |short: &[crate::world::Shortfall]| {
+        short
+            .iter()
+            .map(|s| Shortfall { object: s.object.clone(), want: s.want, have: s.have })
+            .collect()
+    };
+    match verdict {
+        Verdict::Converged => VerdictView::Converged { since },
+        Verdict::Converging => VerdictView::Converging,
+        Verdict::Waiting { short, until, what } => {
+            VerdictView::Waiting { short: shown(short), until: *until, what: (*what).into() }
+        }
+        Verdict::Stuck { short } => VerdictView::Stuck { short: shown(short) },
+        Verdict::Oscillating { object, field, turns } => VerdictView::Oscillating {
+            object: object.clone(),
+            field: field.clone(),
+            turns: *turns,
+        },
+    }
+}
+
+fn totals(world: &World) -> Totals {
+    let totals = world.totals();
+    Totals {
+        passes: totals.passes,
+        calls: totals.calls,
+        writes: totals.writes,
+        watch_events: totals.watch_events,
+    }
+}
+
+/// The loop that a process is drawn as.
+pub fn loop_id(id: ControllerId) -> LoopId {
+    match id {
+        ControllerId::Deployment => LoopId::Deployment,
+        ControllerId::ReplicaSet => LoopId::ReplicaSet,
+        ControllerId::Scheduler => LoopId::Scheduler,
+        ControllerId::GarbageCollector => LoopId::GarbageCollector,
+        ControllerId::NodeLifecycle => LoopId::NodeLifecycle,
+        ControllerId::Kubelet(_) => LoopId::Kubelet,
+    }
+}
+
+/// Loops in the order in which data goes round.
+const ORDER: [LoopId; 6] = [
+    LoopId::Deployment,
+    LoopId::ReplicaSet,
+    LoopId::Scheduler,
+    LoopId::Kubelet,
+    LoopId::NodeLifecycle,
+    LoopId::GarbageCollector,
+];
+
+fn loops(world: &World) -> Vec<LoopView> {
+    ORDER
+        .into_iter()
+        .filter_map(|id| {
+            let of_loop = |process: &&Process| loop_id(process.id) == id;
+            let processes: Vec<&Process> = world.processes().filter(of_loop).collect();
+            (!processes.is_empty()).then(|| loop_view(world, id, &processes))
+        })
+        .collect()
+}
+
+/// One loop, drawn for one process or, for kubelets, for all of them together.
+fn loop_view(world: &World, id: LoopId, processes: &[&Process]) -> LoopView {
+    let mut active: Vec<&PassRecord> = processes
+        .iter()
+        .flat_map(|process| process.active.values().filter(|pass| !pass.silent))
+        .map(|pass| &pass.record)
+        .collect();
+    active.sort_by_key(|record| (record.started, record.number));
+    let last = processes
+        .iter()
+        .filter_map(|process| process.last.as_ref())
+        .max_by_key(|record| (record.ended, record.number));
+    let mut queue: Vec<Bead> = processes.iter().flat_map(|process| beads(process)).collect();
+    let queued = processes.iter().map(|process| process.waiting()).sum();
+    queue.truncate(QUEUE_SHOWN);
+    let mut due: Vec<Due> = processes.iter().flat_map(|process| due(process)).collect();
+    due.sort_by_key(|due| due.at);
+    due.truncate(DUE_SHOWN);
+    let traps = processes
+        .iter()
+        .flat_map(|process| world.faults().traps_for(process.id))
+        .map(|trap| Str::from(trap.to_string()))
+        .collect();
+    LoopView {
+        id,
+        name: processes[0].id.name().into(),
+        flavour: flavour(processes[0]),
+        alive: processes.iter().any(|process| process.alive),
+        armed: processes.iter().any(|process| process.crash_at.is_some()),
+        pass: active.last().map(|record| pass_view(world, record)),
+        last: last.map(|record| pass_view(world, record)),
+        queue,
+        queued,
+        due,
+        cache: cache_view(world, processes),
+        traps,
+    }
+}
+
+fn flavour(process: &Process) -> LoopFlavour {
+    match (process.id, process.flavour) {
+        (ControllerId::Deployment | ControllerId::ReplicaSet, Flavour::Edge) => LoopFlavour::Edge,
+        (ControllerId::Deployment | ControllerId::ReplicaSet, _) => LoopFlavour::Level,
+        _ => LoopFlavour::Shared,
+    }
+}
+
+fn beads(process: &Process) -> Vec<Bead> {
+    match process.flavour {
+        Flavour::Edge => {
+            let items = process.changes.iter().take(QUEUE_SHOWN);
+            items.map(|item| Bead { label: item.label(), adds: 1 }).collect()
+        }
+        Flavour::Level => process
+            .queue
+            .iter()
+            .take(QUEUE_SHOWN)
+            .map(|(key, adds)| Bead { label: key.name.clone(), adds })
+            .collect(),
+    }
+}
+
+fn due(process: &Process) -> Vec<Due> {
+    let mut due: Vec<Due> = match process.flavour {
+        Flavour::Edge => process
+            .later
+            .iter()
+            .map(|(at, item)| Due {
+                label: item.label(),
+                at: *at,
+                back_off: matches!(item, EdgeItem::Resume(..)),
+            })
+            .collect(),
+        Flavour::Level => process
+            .queue
+            .waiting()
+            .map(|(key, at)| Due {
+                label: key.name.clone(),
+                at,
+                back_off: process.later_causes.get(key) == Some(&crate::world::Cause::Retry),
+            })
+            .collect(),
+    };
+    due.sort_by_key(|due| due.at);
+    due.truncate(DUE_SHOWN);
+    due
+}
+
+/// What the caches of a loop hold of the kind that it counts, beside the truth.
+fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
+    let kind = match processes[0].id {
+        ControllerId::Deployment => Kind::ReplicaSet,
+        ControllerId::NodeLifecycle => Kind::Node,
+        _ => Kind::Pod,
+    };
+    let counts = |object: &crate::api::Object| object.as_pod().is_none_or(|pod| pod.is_active());
+    let sees = processes
+        .iter()
+        .map(|process| match process.believed_pods() {
+            Some(count) => count,
+            None => process.cache.all(kind).filter(|object| counts(object)).count() as i64,
+        })
+        .sum();
+    let truth = world.store().list(kind).filter(|object| counts(object)).count() as i64;
+    CacheView { sees, truth, stale: staleness(world, processes) }
+}
+
+/// How old the oldest change is that has left the store and not arrived.
+fn staleness(world: &World, processes: &[&Process]) -> Duration {
+    let owned = |owner: ControllerId| processes.iter().any(|process| process.id == owner);
+    let oldest = world
+        .flights()
+        .filter(|(_, flight)| !flight.background && owned(world.streams()[flight.stream].owner))
+        .map(|(_, flight)| flight.sent)
+        .min();
+    oldest.map_or(Duration::ZERO, |sent| world.now().since(sent))
+}
+
+/// A pass as the page tells it.
+pub fn pass_view(world: &World, record: &PassRecord) -> PassView {
+    let node = match record.controller {
+        ControllerId::Kubelet(node) => Some(world.node_name(node)),
+        _ => None,
+    };
+    PassView {
+        number: record.number,
+        key: record.key.clone(),
+        node,
+        started: record.started,
+        decided: record.decided,
+        ended: record.ended,
+        sees: record.sees.clone(),
+        wants: record.wants.clone(),
+        does: record.does.clone(),
+        woken_by: match &record.woken_by {
+            crate::world::Cause::Watch(event, key) => Wake::Watch(*event, key.clone()),
+            crate::world::Cause::Resync => Wake::Resync,
+            crate::world::Cause::List => Wake::List,
+            crate::world::Cause::Retry => Wake::Retry,
+            crate::world::Cause::Timer => Wake::Timer,
+        },
+        error: record.error.clone(),
+        crashed: record.crashed,
+    }
+}
+
+fn flights(world: &World) -> Vec<Flight> {
+    let watch = world.flights().filter(|(_, flight)| !flight.background).map(|(id, flight)| {
+        let owner = world.streams()[flight.stream].owner;
+        Flight {
+            id,
+            lane_loop: loop_id(owner),
+            node: node_of(world, owner),
+            what: FlightKind::Watch(flight.event.kind),
+            object: flight.key(),
+            sent: flight.sent,
+            arrives: flight.arrives,
+            fate: fate(flight.fate),
+        }
+    });
+    let requests = world.requests().map(|(id, request)| Flight {
+        id,
+        lane_loop: loop_id(request.owner),
+        node: node_of(world, request.owner),
+        what: match request.answered {
+            None => FlightKind::Request(request.request.verb()),
+            Some(outcome) => FlightKind::Answer(request.request.verb(), outcome.err()),
+        },
+        object: request.request.key(),
+        sent: request.sent,
+        arrives: request.arrives,
+        fate: Fate::Intact,
+    });
+    watch.chain(requests).collect()
+}
+
+fn node_of(world: &World, owner: ControllerId) -> Option<Str> {
+    match owner {
+        ControllerId::Kubelet(node) => Some(world.node_name(node)),
+        _ => None,
+    }
+}
+
+fn fate(fate: WorldFate) -> Fate {
+    match fate {
+        WorldFate::Intact => Fate::Intact,
+        WorldFate::DroppedAtDoor => Fate::DroppedAtDoor,
+        WorldFate::DroppedOnWire => Fate::DroppedOnWire,
+        WorldFate::DelayedAtDoor(_) | WorldFate::DelayedOnWire | WorldFate::Swapped => Fate::Delayed,
+        WorldFate::DoubledAtDoor | WorldFate::DoubledOnWire => Fate::Doubled,
+    }
+}
+

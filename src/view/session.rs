@@ -1,0 +1,432 @@
+//! What the page holds: a run, the moment that is shown, and what a person can do with them. No web
+//! types; the page is a thin shell around it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::kernel::Time;
+use crate::kubectl::Output;
+use crate::scenario::{In, Input, Run, Scenario, Shipped, Told};
+use crate::world::{Activity, LaneId, Occurrence};
+
+use super::build;
+use super::divergence;
+use super::log::{Band, Divergence, LogLine, Mark};
+use super::pacing::{Curve, Gap};
+use super::places::Memory;
+use super::stage::Stage;
+use super::story;
+
+/// How simulated time is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Every pass is given time to be seen, and waiting is shortened.
+    #[default]
+    Paced,
+    /// One to one.
+    Real,
+}
+
+/// Moments that a search for the next pass may compute.
+const SEARCH_BUDGET: u64 = 60_000;
+/// How far ahead a search for the next pass looks.
+const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
+/// Moments that a jump in time may compute.
+const SEEK_BUDGET: u64 = 4_000_000;
+
+/// A run as it is looked at.
+pub struct Session {
+    pub(super) run: Run,
+    curve: Curve,
+    memories: Vec<(LaneId, Memory)>,
+    undone: Vec<Input>,
+    /// Text in the editor that was not applied; it travels in the link.
+    pub(super) draft: Option<String>,
+}
+
+impl Session {
+    /// Opens a scenario at the moment where it begins to be interesting.
+    pub fn open(scenario: Scenario, seed: Option<u64>) -> Session {
+        let seed = seed.unwrap_or_else(|| scenario.seed());
+        let start = scenario.start();
+        let mut session = Self::at_start(Arc::new(scenario), seed, Vec::new());
+        session.seek(start);
+        session
+    }
+
+    /// The scenario of this id, or the default one.
+    pub fn open_shipped(id: &str, seed: Option<u64>) -> Session {
+        let shipped = Shipped::find(id).unwrap_or_else(Shipped::default_one);
+        Self::open(shipped.load(), seed)
+    }
+
+    pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, inputs: Vec<Input>) -> Session {
+        let run = Run::new(scenario, seed, inputs);
+        let memories = run.lanes().iter().map(|lane| (lane.id, Memory::default())).collect();
+        Session { run, curve: Curve::default(), memories, undone: Vec::new(), draft: None }
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        self.run.scenario()
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.run.seed()
+    }
+
+    /// The lanes.
+    pub fn lanes(&self) -> Vec<LaneId> {
+        self.run.lanes().iter().map(|lane| lane.id).collect()
+    }
+
+    /// The run, to look at.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The simulated time that is shown.
+    pub fn now(&self) -> Time {
+        self.run.now()
+    }
+
+    /// How far the run was computed.
+    pub fn end(&self) -> Time {
+        self.run.end().max(self.now())
+    }
+
+    // ---- time ----
+
+    /// Shown milliseconds since the start: the clock of all animation.
+    pub fn shown(&self) -> f64 {
+        self.curve.shown_of(self.now())
+    }
+
+    /// When a simulated moment is shown. Both lanes by the same curve.
+    pub fn shown_of(&self, at: Time) -> f64 {
+        self.curve.shown_of(at)
+    }
+
+    /// Which simulated moment is shown then.
+    pub fn time_of(&self, shown: f64) -> Time {
+        self.curve.time_of(shown)
+    }
+
+    /// The length of the wait that is being skipped, if one is.
+    pub fn gap(&self) -> Option<Duration> {
+        self.curve.gap_at(self.now())
+    }
+
+    /// The waits that were shortened.
+    pub fn gaps(&self) -> &[Gap] {
+        self.curve.gaps()
+    }
+
+    /// Goes on by so many shown milliseconds, computing at most `budget` moments. False: it did not
+    /// come that far.
+    pub fn advance(&mut self, shown_ms: f64, pace: Pace, budget: u64) -> bool {
+        match pace {
+            Pace::Real => {
+                let until = self.now() + Duration::from_secs_f64(shown_ms.max(0.0) / 1e3);
+                self.run_mapped(budget, |session| (session.now() < until).then_some(until))
+            }
+            Pace::Paced => {
+                let shown = self.shown() + shown_ms.max(0.0);
+                self.run_mapped(budget, |session| session.target_of(shown))
+            }
+        }
+    }
+
+    /// The simulated time that a shown time stands for, as far as can be told before the next thing
+    /// happens; none once it is reached.
+    fn target_of(&self, shown: f64) -> Option<Time> {
+        let now = self.now();
+        if now < self.curve.end() {
+            let target = self.curve.time_of(shown).min(self.curve.end());
+            return (target > now).then_some(target);
+        }
+        let left = shown - self.curve.shown_end();
+        if left <= 1e-6 {
+            return None;
+        }
+        let (activity, wakes) = self.pulse();
+        let far = now + SEARCH_SPAN;
+        let rate = self.curve.stretch(far, activity, wakes) / (SEARCH_SPAN.as_secs_f64() * 1e3);
+        let ahead = Duration::from_secs_f64((left / rate.max(1e-9) / 1e3).min(3_600.0));
+        Some(now + ahead.max(Duration::from_nanos(100)))
+    }
+
+    /// How busy the lanes are and, if nothing moves, when something will.
+    fn pulse(&self) -> (Activity, Option<Time>) {
+        let activity = self.run.activity();
+        let idle = activity == Activity::default();
+        (activity, if idle { self.run.next_event_time() } else { None })
+    }
+
+    /// Runs moment by moment towards a target that may move, mapping what it passes.
+    fn run_mapped(&mut self, budget: u64, target: impl Fn(&Session) -> Option<Time>) -> bool {
+        for _ in 0..budget {
+            let Some(until) = target(self) else { return true };
+            self.step_mapped(until);
+        }
+        target(self).is_none()
+    }
+
+    /// Goes on to the next moment at which something happens, at most to `until`.
+    fn step_mapped(&mut self, until: Time) -> bool {
+        let (activity, wakes) = self.pulse();
+        let passes = self.passes();
+        let happened = self.run.step(until);
+        if self.now() > self.curve.end() {
+            self.curve.extend(self.now(), activity, wakes);
+            (passes..self.passes()).for_each(|_| self.curve.note_pass());
+        }
+        happened
+    }
+
+    fn passes(&self) -> u64 {
+        self.run.lanes().iter().map(|lane| lane.world.totals().passes).sum()
+    }
+
+    /// Goes to a moment, back or forth.
+    pub fn seek(&mut self, to: Time) {
+        if to < self.now() {
+            self.run.seek(to, SEEK_BUDGET);
+            self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
+        }
+        self.run_mapped(SEEK_BUDGET, |session| (session.now() < to).then_some(to));
+    }
+
+    /// Goes on to the end of the next pass in any lane. False: nothing will ever happen.
+    pub fn step_forward(&mut self) -> bool {
+        let until = self.now() + SEARCH_SPAN;
+        let before = self.ended_passes();
+        for _ in 0..SEARCH_BUDGET {
+            if self.now() >= until || self.run.next_event_time().is_none() && self.is_quiet() {
+                return false;
+            }
+            self.step_mapped(until);
+            if self.ended_passes() != before {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.run.activity() == Activity::default()
+    }
+
+    fn ended_passes(&self) -> usize {
+        let lanes = self.run.lanes().iter();
+        lanes.map(|lane| story::pass_ends(self.run.past(lane.id)).count()).sum()
+    }
+
+    /// Goes back to the end of the pass before. False: there is none; it is at the start now.
+    pub fn step_back(&mut self) -> bool {
+        let now = self.now();
+        let ends = self.run.lanes().iter().filter_map(|lane| {
+            story::pass_ends(self.run.past(lane.id)).rev().find(|at| *at < now)
+        });
+        let to = ends.max();
+        self.seek(to.unwrap_or(Time::ZERO));
+        to.is_some()
+    }
+
+    /// Back to where the scenario opens, with everything undone.
+    pub fn restart(&mut self) {
+        self.reseed(self.seed());
+    }
+
+    /// The same scenario under another seed, from where it opens.
+    pub fn reseed(&mut self, seed: u64) {
+        let scenario = self.run.scenario().clone();
+        let draft = self.draft.take();
+        let start = scenario.start();
+        *self = Self::at_start(scenario, seed, Vec::new());
+        self.draft = draft;
+        self.seek(start);
+    }
+
+    // ---- doing ----
+
+    /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no trace;
+    /// all else is an input, forks the run if it lies in the past, and can be undone.
+    pub fn act(&mut self, line: &str, stdin: Option<&str>, lanes: In) -> Vec<(LaneId, Output)> {
+        if let Some(answers) = self.read_only(line, stdin, lanes) {
+            return answers;
+        }
+        self.undone.clear();
+        let now = self.now();
+        self.curve.truncate(now);
+        self.run.act(line, stdin, lanes).unwrap_or_else(|| {
+            let text = "error: this run has as many inputs as it takes; start again\n".to_string();
+            vec![(self.lanes()[0], Output { text, error: true })]
+        })
+    }
+
+    /// The answers, if the line changes nothing in any lane.
+    fn read_only(
+        &self,
+        line: &str,
+        stdin: Option<&str>,
+        lanes: In,
+    ) -> Option<Vec<(LaneId, Output)>> {
+        if line.trim().starts_with("fault") {
+            return None;
+        }
+        let mut answers = Vec::new();
+        for lane in self.run.lanes().iter().filter(|lane| lanes.includes(lane.id)) {
+            let mut copy = lane.clone();
+            let revision = copy.world.store().revision();
+            answers.push((lane.id, crate::scenario::perform(&mut copy, line, stdin)));
+            if copy.world.store().revision() != revision {
+                return None;
+            }
+        }
+        Some(answers)
+    }
+
+    /// Applies a manifest now.
+    pub fn apply(&mut self, manifest: &str, lanes: In) -> Vec<(LaneId, Output)> {
+        self.act("apply -f -", Some(manifest), lanes)
+    }
+
+    /// Strikes a watch event under way: `how` is a fault's verb with what belongs to it, such as
+    /// `drop`, `drop at=wire`, `delay by=5s`, `duplicate`.
+    pub fn catch(&mut self, lane: LaneId, flight: u64, how: &str) -> bool {
+        let Some(found) = self.run.lane(lane) else { return false };
+        let Some((_, message)) = found.world.flights().find(|(id, _)| *id == flight) else {
+            return false;
+        };
+        let owner = found.world.streams()[message.stream].owner;
+        let target = match owner {
+            crate::world::ControllerId::Kubelet(node) => {
+                format!("kubelet/{}", found.world.node_name(node))
+            }
+            id => id.name().to_string(),
+        };
+        let (verb, rest) = how.split_once(' ').unwrap_or((how, ""));
+        let key = message.key();
+        let line = format!(
+            "fault {verb} to={target} kind={} type={} name={} {rest}",
+            key.kind.info().kind,
+            message.event.kind.word(),
+            key.name
+        );
+        let lanes = match lane {
+            LaneId::Edge => In::Edge,
+            LaneId::Level => In::Level,
+        };
+        !self.act(line.trim(), None, lanes).iter().any(|(_, output)| output.error)
+    }
+
+    /// Takes the last input back, and shows the moment at which it was given.
+    pub fn undo(&mut self) -> bool {
+        let mut inputs = self.run.inputs().to_vec();
+        let Some(last) = inputs.pop() else { return false };
+        self.go_with(inputs, last.at);
+        self.undone.push(last);
+        true
+    }
+
+    /// Gives the last undone input again.
+    pub fn redo(&mut self) -> bool {
+        let Some(input) = self.undone.pop() else { return false };
+        let mut inputs = self.run.inputs().to_vec();
+        let at = input.at;
+        inputs.push(input);
+        self.go_with(inputs, at);
+        true
+    }
+
+    fn go_with(&mut self, inputs: Vec<Input>, at: Time) {
+        self.run.replace_inputs(inputs, at, SEEK_BUDGET);
+        self.curve.truncate(at);
+        self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
+    }
+
+    /// Whether there is something to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.run.inputs().is_empty()
+    }
+
+    /// Whether there is something to give again.
+    pub fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
+    }
+
+    /// What the editor opens with: the manifest that was applied last, or the text that was not
+    /// applied yet.
+    pub fn desired_text(&self) -> String {
+        if let Some(draft) = &self.draft {
+            return draft.clone();
+        }
+        let now = self.now();
+        let applied = |input: &&Input| input.at <= now && input.line.starts_with("apply");
+        let last = self.run.inputs().iter().rev().find(applied);
+        let last = last.or_else(|| self.run.script().iter().rev().find(applied));
+        last.and_then(|input| input.stdin.clone())
+            .unwrap_or_else(|| self.scenario().file.objects.clone())
+    }
+
+    /// Keeps a text that was not applied (or forgets it): it travels in the link.
+    pub fn set_draft(&mut self, draft: Option<String>) {
+        self.draft = draft;
+    }
+
+    // ---- seeing ----
+
+    /// What the stage of a lane shows now.
+    pub fn stage(&mut self, id: LaneId) -> Stage {
+        let Some(lane) = self.run.lane(id) else { return Stage::default() };
+        let verdict = self.run.verdict(id);
+        let since = story::verdict_since(self.run.past(id)).unwrap_or(Time::ZERO);
+        let memory = self.memories.iter_mut().find(|(of, _)| *of == id);
+        memory.map_or_else(Stage::default, |(_, memory)| {
+            build::stage(lane, &verdict, since, memory)
+        })
+    }
+
+    /// A number that changes whenever a stage may look different.
+    pub fn version(&self) -> u64 {
+        let lanes = self.run.lanes().iter();
+        lanes.fold(self.run.inputs().len() as u64, |sum, lane| {
+            sum.rotate_left(7) ^ lane.world.trace_hash()
+        })
+    }
+
+    /// The newest lines of the log, newest last.
+    pub fn log(&self, limit: usize) -> Vec<LogLine> {
+        story::log(&self.run, self.divergence(), limit)
+    }
+
+    /// The marks of the whole run, the computed future included.
+    pub fn marks(&self) -> Vec<Mark> {
+        story::marks(&self.run, self.divergence())
+    }
+
+    /// Stretches of the whole run in which a lane's verdict stayed the same.
+    pub fn bands(&self) -> Vec<Band> {
+        story::bands(&self.run)
+    }
+
+    /// The first decision in which the lanes differ, up to now.
+    pub fn divergence(&self) -> Option<Divergence> {
+        divergence::first(&self.run)
+    }
+
+    /// The hash of all that happened in a lane.
+    pub fn trace_hash(&self, id: LaneId) -> u64 {
+        self.run.lane(id).map_or(0, |lane| lane.world.trace_hash())
+    }
+
+    /// Whether any record of this kind is in the past of a lane; for tests.
+    pub fn has_happened(&self, id: LaneId, what: impl Fn(&Occurrence) -> bool) -> bool {
+        self.run.past(id).iter().any(|entry| match &entry.what {
+            Told::World(occurrence) => what(occurrence),
+            Told::Verdict(_) => false,
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The run as a story: its log, the marks on the scrubber, the bands of its verdicts.
+
+use crate::api::Str;
+use crate::kernel::Time;
+use crate::scenario::{Entry, Input, Run, Told};
+use crate::world::{Lane, LaneId, Occurrence};
+
+use super::build::{loop_id, pass_view, verdict_view};
+use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
+
+/// Marks of passes shown at most; a longer run shows every n-th.
+const PASS_MARKS_MAX: usize = 600;
+
+/// The moments at which passes ended.
+pub fn pass_ends(entries: &[Entry]) -> impl DoubleEndedIterator<Item = Time> + '_ {
+    entries.iter().filter_map(|entry| match &entry.what {
+        Told::World(Occurrence::PassEnded(_)) => Some(entry.at),
+        _ => None,
+    })
+}
+
+/// Since when the present verdict holds.
+pub fn verdict_since(entries: &[Entry]) -> Option<Time> {
+    let last = entries.iter().rev().find(|entry| matches!(entry.what, Told::Verdict(_)));
+    last.map(|entry| entry.at)
+}
+
+/// The newest `limit` lines, newest last.
+pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLine> {
+    let now = run.now();
+    let mut lines: Vec<LogLine> = Vec::new();
+    lines.extend(run.script().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, true)));
+    lines.extend(run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)));
+    for lane in run.lanes() {
+        // Newest first, so that a long run costs no more than a short one.
+        let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
+        lines.extend(told.take(limit));
+    }
+    if let Some(divergence) = divergence {
+        let at = divergence.at;
+        lines.push(LogLine { at, lane: None, what: Happening::Divergence(divergence) });
+    }
+    lines.sort_by_key(|line| line.at);
+    let surplus = lines.len().saturating_sub(limit);
+    lines.split_off(surplus)
+}
+
+fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
+    let line: Str = match &input.stdin {
+        // A manifest is told by what it holds, not in full.
+        Some(_) => input.line.as_str().into(),
+        None => input.line.as_str().into(),
+    };
+    let what = match (is_fault(input), of_script) {
+        (true, _) => Happening::Fault(line),
+        (_, true) => Happening::Script(line),
+        _ => Happening::You(line),
+    };
+    let lanes: Vec<LaneId> = run.lanes().iter().map(|lane| lane.id).collect();
+    let mut meant = lanes.into_iter().filter(|lane| input.lanes.includes(*lane));
+    let lane = match (meant.next(), meant.next()) {
+        (Some(only), None) if run.lanes().len() > 1 => Some(only),
+        _ => None,
+    };
+    LogLine { at: input.at, lane, what }
+}
+
+fn is_fault(input: &Input) -> bool {
+    input.line.trim_start().starts_with("fault")
+}
+
+fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
+    let what = match &entry.what {
+        Told::Verdict(verdict) => Happening::Verdict(verdict_view(verdict, entry.at)),
+        Told::World(Occurrence::PassEnded(record)) => {
+            let quiet = record.does.is_empty() && record.error.is_none() && !record.crashed;
+            if quiet {
+                return None;
+            }
+            let pass = pass_view(&lane.world, record);
+            Happening::Pass(loop_id(record.controller), Box::new(pass))
+        }
+        Told::World(Occurrence::Struck { to, event, object, how }) => Happening::Struck {
+            to: loop_id(*to),
+            event: event.word().into(),
+            object: object.clone(),
+            how: (*how).into(),
+        },
+        Told::World(_) => return None,
+    };
+    Some(LogLine { at: entry.at, lane: Some(lane.id), what })
+}
+
+/// The marks of the whole run.
+pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for lane in run.lanes() {
+        let passes: Vec<Time> = pass_ends(run.story(lane.id)).collect();
+        let every = passes.len() / PASS_MARKS_MAX + 1;
+        let lane = Some(lane.id);
+        let shown = passes.into_iter().step_by(every);
+        marks.extend(shown.map(|at| Mark { at, lane, what: MarkKind::Pass }));
+    }
+    let end = run.end();
+    for (inputs, kind) in [(run.script(), MarkKind::Script), (run.inputs(), MarkKind::You)] {
+        for input in inputs.iter().filter(|input| input.at <= end && input.at > Time::ZERO) {
+            let what = if is_fault(input) { MarkKind::Fault } else { kind };
+            marks.push(Mark { at: input.at, lane: None, what });
+        }
+    }
+    if let Some(divergence) = divergence {
+        marks.push(Mark { at: divergence.at, lane: None, what: MarkKind::Divergence });
+    }
+    marks.sort_by_key(|mark| (mark.at, mark.what));
+    marks
+}
+
+/// The verdicts of each lane as stretches of the whole run.
+pub fn bands(run: &Run) -> Vec<Band> {
+    let mut bands: Vec<Band> = Vec::new();
+    for lane in run.lanes() {
+        let mut open = Band { lane: lane.id, from: Time::ZERO, to: run.end(), verdict: "converging" };
+        for entry in run.story(lane.id) {
+            let Told::Verdict(verdict) = &entry.what else { continue };
+            if verdict.word() == open.verdict {
+                continue;
+            }
+            let next = Band { from: entry.at, verdict: verdict.word(), ..open.clone() };
+            open.to = entry.at;
+            bands.push(std::mem::replace(&mut open, next));
+        }
+        bands.push(open);
+    }
+    bands.retain(|band| band.from < band.to);
+    bands
+}

@@ -1,0 +1,161 @@
+//! Two clusters under one clock. What happened in a lane is kept here, outside the world, so that a
+//! checkpoint of a world is cheap.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::kernel::Time;
+
+use super::options::{Flavour, Options};
+use super::record::{Occurrence, Record};
+use super::verdict::Verdict;
+use super::world::World;
+
+/// Which lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneId {
+    /// The edge-triggered cluster.
+    Edge,
+    /// The level-triggered cluster.
+    Level,
+}
+
+impl LaneId {
+    /// Its word in a scenario file and in a link.
+    pub fn word(self) -> &'static str {
+        match self {
+            LaneId::Edge => "edge",
+            LaneId::Level => "level",
+        }
+    }
+
+    /// The lane of this word.
+    pub fn parse(word: &str) -> Option<LaneId> {
+        [LaneId::Edge, LaneId::Level].into_iter().find(|lane| lane.word() == word)
+    }
+
+    fn flavour(self) -> Flavour {
+        match self {
+            LaneId::Edge => Flavour::Edge,
+            LaneId::Level => Flavour::Level,
+        }
+    }
+}
+
+/// Turns of one field within this span count as oscillation ...
+const OSCILLATION_WINDOW: Duration = Duration::from_secs(120);
+/// ... if there are so many of them.
+const OSCILLATION_TURNS: usize = 4;
+
+/// One cluster of a comparison.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// Which.
+    pub id: LaneId,
+    /// The cluster.
+    pub world: World,
+    /// Recent changes of `spec.replicas`.
+    scalings: VecDeque<Record>,
+}
+
+impl Lane {
+    /// A lane with a running cluster.
+    pub fn new(id: LaneId, options: Options) -> Lane {
+        let world = World::new(Options { flavour: id.flavour(), ..options });
+        Lane { id, world, scalings: VecDeque::new() }
+    }
+
+    /// What happened since this was last called.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        let records = self.world.take_records();
+        let scaled = |record: &&Record| matches!(record.what, Occurrence::Scaled { .. });
+        self.scalings.extend(records.iter().filter(scaled).cloned());
+        let since = self.world.now() - OSCILLATION_WINDOW;
+        while self.scalings.front().is_some_and(|record| record.at < since) {
+            self.scalings.pop_front();
+        }
+        records
+    }
+
+    /// What the lane has come to.
+    pub fn verdict(&self) -> Verdict {
+        self.oscillation().unwrap_or_else(|| self.world.verdict())
+    }
+
+    /// Two writers that set one field to and fro.
+    fn oscillation(&self) -> Option<Verdict> {
+        let newest = self.scalings.back()?;
+        let Occurrence::Scaled { object, .. } = &newest.what else { return None };
+        let mut writers = std::collections::BTreeSet::new();
+        let (mut turns, mut last) = (0, None);
+        for record in &self.scalings {
+            let Occurrence::Scaled { object: other, from, to, by } = &record.what else { continue };
+            if other != object {
+                continue;
+            }
+            // A turn takes back what another writer did just before.
+            if last.as_ref().is_some_and(|(to_before, by_before)| to_before == from && by_before != by)
+            {
+                turns += 1;
+            }
+            last = Some((*to, by.clone()));
+            writers.insert(by.clone());
+        }
+        (turns >= OSCILLATION_TURNS && writers.len() > 1).then(|| Verdict::Oscillating {
+            object: object.clone(),
+            field: "spec.replicas".into(),
+            turns: turns as u32,
+        })
+    }
+}
+
+/// Lanes under one clock.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// The lanes, edge first.
+    pub lanes: Vec<Lane>,
+    now: Time,
+}
+
+impl Simulation {
+    /// Lanes of these flavours, each with its options.
+    pub fn new(lanes: &[LaneId], options: impl Fn(LaneId) -> Options) -> Simulation {
+        let mut ids = lanes.to_vec();
+        ids.sort();
+        ids.dedup();
+        let lanes = ids.into_iter().map(|id| Lane::new(id, options(id))).collect();
+        Simulation { lanes, now: Time::ZERO }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The lane of this name.
+    pub fn lane(&self, id: LaneId) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.id == id)
+    }
+
+    /// The lane of this name, to act on.
+    pub fn lane_mut(&mut self, id: LaneId) -> Option<&mut Lane> {
+        self.lanes.iter_mut().find(|lane| lane.id == id)
+    }
+
+    /// When something is due next in any lane, upkeep included.
+    pub fn next_time(&self) -> Option<Time> {
+        self.lanes.iter().filter_map(|lane| lane.world.next_time()).min()
+    }
+
+    /// Runs all lanes until `until`, at most `budget` steps each; returns how far all of them came.
+    pub fn run_until(&mut self, until: Time, budget: u64) -> Time {
+        let mut reached = until;
+        for lane in &mut self.lanes {
+            if !lane.world.run_until(until, budget) {
+                reached = reached.min(lane.world.now());
+            }
+        }
+        self.now = self.now.max(reached);
+        reached
+    }
+}

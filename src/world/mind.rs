@@ -1,0 +1,134 @@
+//! Which controller a process runs, and what it remembers. The one place where loops are told apart
+//! by name: a new controller is a line in each match.
+
+use crate::api::{Kind, ObjectKey};
+use crate::apiserver::{Request, Response};
+use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::scheduler::Scheduler;
+use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
+
+use super::ControllerId;
+
+/// Kinds that the garbage collector watches: what owns, and what is owned.
+const COLLECTED: &[Kind] = &[
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::Pod,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Service,
+    Kind::ConfigMap,
+    Kind::Secret,
+    Kind::ServiceAccount,
+    Kind::PersistentVolumeClaim,
+];
+
+/// A controller's own memory.
+#[derive(Clone, Debug)]
+pub enum Mind {
+    /// Edge: what it was told and did. Level remembers nothing.
+    Deployment(deployment::Ledger),
+    /// Edge: what it was told and did. Level remembers nothing.
+    ReplicaSet(replica_set::Ledger),
+    /// What is free on each node.
+    Scheduler(Box<Scheduler>),
+    /// Who owns whom.
+    GarbageCollector(Box<GarbageCollector>),
+    /// When each node was last heard of.
+    NodeLifecycle(Box<NodeLifecycle>),
+    /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
+    Kubelet,
+}
+
+impl Mind {
+    /// The empty mind of a controller.
+    pub fn of(id: ControllerId) -> Mind {
+        match id {
+            ControllerId::Deployment => Mind::Deployment(deployment::Ledger::default()),
+            ControllerId::ReplicaSet => Mind::ReplicaSet(replica_set::Ledger::default()),
+            ControllerId::Scheduler => Mind::Scheduler(Box::default()),
+            ControllerId::GarbageCollector => Mind::GarbageCollector(Box::default()),
+            ControllerId::NodeLifecycle => Mind::NodeLifecycle(Box::default()),
+            ControllerId::Kubelet(_) => Mind::Kubelet,
+        }
+    }
+
+    /// What is left after a restart: nothing.
+    pub fn reborn(&self) -> Mind {
+        match self {
+            Mind::Deployment(_) => Mind::of(ControllerId::Deployment),
+            Mind::ReplicaSet(_) => Mind::of(ControllerId::ReplicaSet),
+            Mind::Scheduler(_) => Mind::of(ControllerId::Scheduler),
+            Mind::GarbageCollector(_) => Mind::of(ControllerId::GarbageCollector),
+            Mind::NodeLifecycle(_) => Mind::of(ControllerId::NodeLifecycle),
+            Mind::Kubelet => Mind::Kubelet,
+        }
+    }
+
+    /// The kinds that a controller watches.
+    pub fn kinds(id: ControllerId) -> &'static [Kind] {
+        match id {
+            ControllerId::Deployment => &[Kind::Deployment, Kind::ReplicaSet, Kind::Pod],
+            ControllerId::ReplicaSet => &[Kind::ReplicaSet, Kind::Pod],
+            ControllerId::Scheduler => &[Kind::Node, Kind::Pod],
+            ControllerId::GarbageCollector => COLLECTED,
+            ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
+            ControllerId::Kubelet(_) => &[Kind::Pod],
+        }
+    }
+
+    /// Level: which keys a change wakes.
+    pub fn wakes(&mut self, change: &Change, cx: &Context) -> Woken {
+        match self {
+            Mind::Deployment(_) => deployment::wakes(change, cx),
+            Mind::ReplicaSet(_) => replica_set::wakes(change, cx),
+            Mind::Scheduler(scheduler) => scheduler.wakes(change, cx),
+            Mind::GarbageCollector(collector) => collector.wakes(change, cx),
+            Mind::NodeLifecycle(lifecycle) => lifecycle.wakes(change, cx),
+            Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
+        }
+    }
+
+    /// Level: one pass for a key.
+    pub fn sync(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
+        match self {
+            Mind::Deployment(_) => deployment::sync(key, cx),
+            Mind::ReplicaSet(_) => replica_set::sync(key, cx),
+            Mind::Scheduler(scheduler) => scheduler.sync(key, cx),
+            Mind::GarbageCollector(collector) => collector.sync(key, cx),
+            Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
+            Mind::Kubelet => Plan::default(),
+        }
+    }
+
+    /// What became of a request of a pass for `key`.
+    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) -> Woken {
+        match self {
+            Mind::Scheduler(scheduler) => scheduler.answered(key, request, response),
+            Mind::GarbageCollector(collector) => collector.answered(key, request, response),
+            Mind::NodeLifecycle(lifecycle) => lifecycle.answered(key, request, response),
+            _ => Woken::default(),
+        }
+    }
+
+    /// Edge: one pass for a change.
+    pub fn on_change(&mut self, change: &Change, cx: &Context) -> Plan {
+        match self {
+            Mind::Deployment(ledger) => deployment::on_change(change, cx, ledger),
+            Mind::ReplicaSet(ledger) => replica_set::on_change(change, cx, ledger),
+            _ => Plan::default(),
+        }
+    }
+
+    /// Edge: one pass for a timer that an earlier plan asked for (`requeue_after`).
+    pub fn on_timer(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
+        match self {
+            Mind::Deployment(ledger) => deployment::on_timer(key, cx, ledger),
+            Mind::ReplicaSet(ledger) => replica_set::on_timer(key, cx, ledger),
+            _ => Plan::default(),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! One process that runs a loop: its cache, its queue, its memory and the passes under way. All of it
+//! dies with the process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use crate::api::{ObjectKey, Str};
+use crate::client::Cache;
+use crate::client::delaying_queue::DelayingQueue;
+use crate::client::expectations::UidTrackingExpectations;
+use crate::client::rate_limiter::RateLimiter;
+use crate::controllers::{Change, ChangeKind, PassRun};
+use crate::kernel::{Rng, Time};
+
+use super::mind::Mind;
+use super::options::{Flavour, Knobs};
+use super::record::{Cause, PassRecord};
+use super::{ControllerId, CrashPoint};
+
+/// A process.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Which.
+    pub id: ControllerId,
+    /// How it is triggered.
+    pub flavour: Flavour,
+    /// Its knobs.
+    pub knobs: Knobs,
+    /// Whether it runs.
+    pub alive: bool,
+    /// Grows with every start: what was meant for an earlier life is ignored.
+    pub epoch: u32,
+    /// What it knows.
+    pub cache: Cache,
+    /// What waits, if it is level-triggered: keys.
+    pub queue: DelayingQueue<ObjectKey>,
+    /// What waits, if it is edge-triggered: changes, in order.
+    pub changes: VecDeque<EdgeItem>,
+    /// Edge items that wait for their back-off or timer, with the moment.
+    pub later: Vec<(Time, EdgeItem)>,
+    /// Back-off of its keys.
+    pub limiter: RateLimiter<ObjectKey>,
+    /// Creations and deletions that the cache must show before a key is looked at again.
+    pub expectations: UidTrackingExpectations,
+    /// The controller's own memory.
+    pub mind: Mind,
+    /// Passes under way, by number.
+    pub active: BTreeMap<u64, ActivePass>,
+    /// What woke each waiting key first.
+    pub causes: BTreeMap<ObjectKey, Cause>,
+    /// What will have woken each delayed key.
+    pub later_causes: BTreeMap<ObjectKey, Cause>,
+    /// Changes that a fault holds back until the next one has passed.
+    pub held_back: Vec<(Change, Cause)>,
+    /// Where its next pass shall die.
+    pub crash_at: Option<CrashPoint>,
+    /// When the queue's next delayed key is announced on the agenda.
+    pub announced: Time,
+    /// Its latencies.
+    pub rng: Rng,
+    /// Its last finished pass.
+    pub last: Option<PassRecord>,
+    /// Lists that it still waits for before it begins to work.
+    pub unsynced: u16,
+}
+
+/// Waiting in an edge-triggered loop.
+#[derive(Clone, Debug)]
+pub enum EdgeItem {
+    /// A change to act on.
+    Change(Change, Cause),
+    /// The rest of a plan that failed, to be tried again.
+    Resume(ObjectKey, Box<PassRun>),
+    /// A timer that the loop asked for.
+    Timer(ObjectKey),
+}
+
+/// A pass under way.
+#[derive(Clone, Debug)]
+pub struct ActivePass {
+    /// What is told of it.
+    pub record: PassRecord,
+    /// The plan that is carried out.
+    pub run: PassRun,
+    /// Whether it has decided and sends requests.
+    pub acting: bool,
+    /// Whether it is not worth telling: a change that the loop has no use for.
+    pub silent: bool,
+}
+
+impl Process {
+    /// A process that has not started.
+    pub fn new(id: ControllerId, flavour: Flavour, knobs: Knobs, mind: Mind, rng: Rng) -> Process {
+        Process {
+            id,
+            flavour,
+            knobs,
+            alive: false,
+            epoch: 0,
+            cache: Cache::default(),
+            queue: DelayingQueue::default(),
+            changes: VecDeque::new(),
+            later: Vec::new(),
+            limiter: RateLimiter::default_controller(),
+            expectations: UidTrackingExpectations::default(),
+            mind,
+            active: BTreeMap::new(),
+            causes: BTreeMap::new(),
+            later_causes: BTreeMap::new(),
+            held_back: Vec::new(),
+            crash_at: None,
+            announced: Time::MAX,
+            rng,
+            last: None,
+            unsynced: 0,
+        }
+    }
+
+    /// Ends the process: everything in its memory is gone. What it asked the API server for is under
+    /// way all the same.
+    pub fn die(&mut self) -> Vec<PassRecord> {
+        self.alive = false;
+        self.epoch += 1;
+        self.cache = Cache::default();
+        self.queue = DelayingQueue::default();
+        self.changes.clear();
+        self.later.clear();
+        self.limiter = RateLimiter::default_controller();
+        self.expectations = UidTrackingExpectations::default();
+        self.mind = self.mind.reborn();
+        self.causes.clear();
+        self.later_causes.clear();
+        self.held_back.clear();
+        self.announced = Time::MAX;
+        self.crash_at = None;
+        self.unsynced = 0;
+        let cut = std::mem::take(&mut self.active).into_values();
+        cut.map(|pass| PassRecord { crashed: true, ..pass.record }).collect()
+    }
+
+    /// Whether another pass may begin.
+    pub fn has_free_worker(&self) -> bool {
+        let workers = match self.flavour {
+            Flavour::Edge => 1,
+            Flavour::Level => usize::from(self.knobs.workers.max(1)),
+        };
+        self.alive && self.unsynced == 0 && self.active.len() < workers
+    }
+
+    /// Puts a key into the queue of a level-triggered loop.
+    pub fn enqueue(&mut self, key: ObjectKey, cause: &Cause) {
+        self.causes.entry(key.clone()).or_insert_with(|| cause.clone());
+        self.queue.add(key);
+    }
+
+    /// Puts a key into the queue of a level-triggered loop after a while.
+    pub fn enqueue_later(&mut self, key: ObjectKey, after: Duration, cause: Cause, now: Time) {
+        self.later_causes.entry(key.clone()).or_insert(cause);
+        self.queue.add_after(key, after, now);
+    }
+
+    /// How many pods an edge-triggered loop believes in: it does not count, it remembers.
+    pub fn believed_pods(&self) -> Option<i64> {
+        match (&self.mind, self.flavour) {
+            (Mind::ReplicaSet(ledger), Flavour::Edge) => Some(ledger.believed_pods()),
+            _ => None,
+        }
+    }
+
+    /// Whether all that comes back later does so by a timer, and nothing after an error. A
+    /// Deployment's timer is its progress deadline: a condition turns, no more.
+    pub fn waits_for_timers_only(&self) -> bool {
+        match self.flavour {
+            Flavour::Edge => {
+                self.later.iter().all(|(_, item)| matches!(item, EdgeItem::Timer(_)))
+            }
+            Flavour::Level => self.later_causes.values().all(|cause| *cause == Cause::Timer),
+        }
+    }
+
+    /// How many items wait now.
+    pub fn waiting(&self) -> usize {
+        match self.flavour {
+            Flavour::Edge => self.changes.len(),
+            Flavour::Level => self.queue.len(),
+        }
+    }
+}
+
+impl EdgeItem {
+    /// How it is shown in the queue.
+    pub fn label(&self) -> Str {
+        match self {
+            EdgeItem::Change(change, _) => {
+                let word = match change.kind {
+                    ChangeKind::Added => "ADDED",
+                    ChangeKind::Updated => "MODIFIED",
+                    ChangeKind::Deleted | ChangeKind::DeletedFinalStateUnknown => "DELETED",
+                };
+                format!("{word} {}", change.object.meta().name).into()
+            }
+            EdgeItem::Resume(key, _) | EdgeItem::Timer(key) => key.name.clone(),
+        }
+    }
+}

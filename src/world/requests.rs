@@ -1,0 +1,130 @@
+//! Requests on their way up, and answers on their way down.
+
+use std::time::Duration;
+
+use crate::apiserver::{ApiError, Reason, Request, Response};
+use crate::kernel::Time;
+
+use super::ControllerId;
+use super::step::Step;
+use super::world::World;
+
+/// How long a client waits for an API server that it does not reach.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A request, or its answer, under way.
+#[derive(Clone, Debug)]
+pub struct RequestInFlight {
+    /// Who asked.
+    pub owner: ControllerId,
+    /// In which life of the process.
+    pub epoch: u32,
+    /// In which pass.
+    pub pass: u64,
+    /// Which request of the batch.
+    pub index: usize,
+    /// What was asked.
+    pub request: Request,
+    /// When it left.
+    pub sent: Time,
+    /// When it reaches the server, or, once answered, the client.
+    pub arrives: Time,
+    /// Once answered: whether well, or with which code it was refused.
+    pub answered: Option<Result<(), u16>>,
+}
+
+impl World {
+    pub(super) fn send_request(
+        &mut self,
+        owner: ControllerId,
+        pass: u64,
+        index: usize,
+        request: Request,
+    ) {
+        let epoch = self.processes.get(&owner).map_or(0, |process| process.epoch);
+        self.totals.calls += 1;
+        let id = self.next_message;
+        self.next_message += 1;
+        let reaches = !self.is_cut_off(owner);
+        let latency = if reaches { self.latency(owner) } else { TIMEOUT };
+        let (sent, arrives) = (self.now, self.now + latency);
+        let answered = None;
+        let in_flight =
+            RequestInFlight { owner, epoch, pass, index, request, sent, arrives, answered };
+        self.requests.insert(id, in_flight);
+        self.put(arrives, Step::Arrive(id));
+    }
+
+    pub(super) fn request_arrives(&mut self, id: u64) {
+        let Some(in_flight) = self.requests.get(&id) else { return };
+        let (owner, request) = (in_flight.owner, in_flight.request.clone());
+        let response = self.answer_to(owner, &request);
+        let latency = self.latency(owner);
+        let Some(in_flight) = self.requests.get_mut(&id) else { return };
+        in_flight.sent = self.now;
+        in_flight.arrives = self.now + latency;
+        in_flight.answered = Some(match &response {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.reason.code()),
+        });
+        let arrives = in_flight.arrives;
+        self.put(arrives, Step::Answer(id, Box::new(response)));
+    }
+
+    fn answer_to(&mut self, owner: ControllerId, request: &Request) -> Response {
+        if self.is_cut_off(owner) {
+            let text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+            return Err(ApiError::new(Reason::Timeout, text));
+        }
+        if self.faults.server_is_down() {
+            return Err(ApiError::new(Reason::ServiceUnavailable, "connection refused"));
+        }
+        if self.faults.throttles(self.now) {
+            let text = "the server has received too many requests and has asked us to try again later";
+            return Err(ApiError::new(Reason::TooManyRequests, text));
+        }
+        let before = self.api.store().revision();
+        let response = self.handle(request, owner.name());
+        self.totals.writes += u64::from(self.api.store().revision() != before);
+        response
+    }
+
+    pub(super) fn answer_arrives(&mut self, id: u64, response: &Response) {
+        let Some(in_flight) = self.requests.remove(&id) else { return };
+        let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
+        if process.epoch != in_flight.epoch {
+            return;
+        }
+        self.tell_mind(&in_flight, response);
+        let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
+        let Some(pass) = process.active.get_mut(&in_flight.pass) else { return };
+        pass.run.answer(in_flight.index, response);
+        self.advance(in_flight.owner, in_flight.pass);
+    }
+
+    /// A mind that keeps account of its own writes is told what became of them.
+    fn tell_mind(&mut self, in_flight: &RequestInFlight, response: &Response) {
+        let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
+        let Some(pass) = process.active.get(&in_flight.pass) else { return };
+        let key = pass.record.key.clone();
+        match in_flight.owner {
+            ControllerId::Kubelet(node) => {
+                if let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) {
+                    kubelet.answered(&key, response);
+                }
+            }
+            id => {
+                let woken = process.mind.answered(&key, &in_flight.request, response);
+                self.wake_keys(id, woken);
+            }
+        }
+    }
+
+    /// Whether a process runs on a node that does not reach the API server.
+    pub(super) fn is_cut_off(&self, id: ControllerId) -> bool {
+        match id {
+            ControllerId::Kubelet(node) => !self.is_connected(node),
+            _ => self.faults.is_cut(id, self.now),
+        }
+    }
+}

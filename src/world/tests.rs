@@ -1,0 +1,221 @@
+//! A whole cluster at work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::api::{Kind, Object, ObjectKey};
+use crate::apiserver::{DeleteOptions, Request};
+use crate::kernel::Time;
+
+use super::{Fault, Flavour, Options, Verdict, World};
+
+const PLENTY: u64 = 1_000_000;
+
+fn replica_set(replicas: i32) -> Object {
+    let value = json!({
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
+            },
+        },
+    });
+    Object::from_value(Kind::ReplicaSet, value).unwrap()
+}
+
+fn cluster(flavour: Flavour, replicas: i32) -> World {
+    let mut world = World::new(Options { flavour, ..Options::default() });
+    world.request(&Request::Create(Arc::new(replica_set(replicas)))).unwrap();
+    assert!(world.run_until(Time::from_secs(20), PLENTY));
+    world
+}
+
+fn pods(world: &World) -> Vec<Arc<Object>> {
+    world.store().list(Kind::Pod).cloned().collect()
+}
+
+fn delete_one_pod(world: &mut World) {
+    let key = pods(world)[0].key();
+    let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
+    world.request(&Request::Delete(key, options)).unwrap();
+}
+
+fn inflict(world: &mut World, line: &str) {
+    world.inflict(&Fault::parse_line(line).unwrap());
+}
+
+fn run_for(world: &mut World, seconds: u64) {
+    let until = world.now() + Duration::from_secs(seconds);
+    assert!(world.run_until(until, PLENTY));
+}
+
+#[test]
+fn a_replica_set_comes_to_have_its_pods_running_in_both_flavours() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let world = cluster(flavour, 3);
+        assert_eq!(world.shortfalls(), [], "{flavour:?}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+        let nodes: std::collections::BTreeSet<_> =
+            pods(&world).iter().map(|p| p.as_pod().unwrap().spec.node_name.clone()).collect();
+        assert_eq!(nodes.len(), 3, "{flavour:?}: one pod on each node");
+    }
+}
+
+#[test]
+fn a_deleted_pod_is_replaced_in_both_flavours() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = cluster(flavour, 3);
+        delete_one_pod(&mut world);
+        run_for(&mut world, 20);
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+        assert_eq!(pods(&world).len(), 3);
+    }
+}
+
+#[test]
+fn one_lost_deletion_leaves_edge_stuck_for_ever_and_level_until_its_next_look() {
+    let mut edge = cluster(Flavour::Edge, 3);
+    inflict(&mut edge, "fault drop to=replicaset kind=Pod type=DELETED");
+    delete_one_pod(&mut edge);
+    run_for(&mut edge, 3_600);
+    assert!(matches!(edge.verdict(), Verdict::Stuck { .. }), "{:?}", edge.verdict());
+
+    let mut level = cluster(Flavour::Level, 3);
+    inflict(&mut level, "fault drop to=replicaset kind=Pod type=DELETED");
+    delete_one_pod(&mut level);
+    run_for(&mut level, 20);
+    assert!(matches!(level.verdict(), Verdict::Stuck { .. }), "late, with nothing to wake it");
+    inflict(&mut level, "fault resync replicaset");
+    run_for(&mut level, 20);
+    assert_eq!(level.verdict(), Verdict::Converged);
+}
+
+#[test]
+fn a_doubled_deletion_makes_edge_create_two_pods() {
+    let count = |flavour| {
+        let mut world = cluster(flavour, 3);
+        inflict(&mut world, "fault duplicate to=replicaset kind=Pod type=DELETED");
+        delete_one_pod(&mut world);
+        run_for(&mut world, 20);
+        pods(&world).len()
+    };
+    assert_eq!((count(Flavour::Level), count(Flavour::Edge)), (3, 4));
+}
+
+#[test]
+fn a_controller_that_comes_back_catches_up_if_it_looks_at_the_state() {
+    let after = |flavour| {
+        let mut world = cluster(flavour, 3);
+        inflict(&mut world, "fault kill replicaset");
+        delete_one_pod(&mut world);
+        run_for(&mut world, 10);
+        inflict(&mut world, "fault restart replicaset");
+        run_for(&mut world, 30);
+        (pods(&world).len(), world.verdict().word())
+    };
+    assert_eq!(after(Flavour::Level), (3, "converged"));
+    assert_eq!(after(Flavour::Edge), (2, "stuck"));
+}
+
+#[test]
+fn a_cut_watch_resumes_and_nothing_is_lost() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = cluster(flavour, 3);
+        inflict(&mut world, "fault cut replicaset for=10s");
+        delete_one_pod(&mut world);
+        run_for(&mut world, 40);
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+    }
+}
+
+#[test]
+fn after_a_compaction_the_watch_lists_again() {
+    let mut world = cluster(Flavour::Level, 3);
+    inflict(&mut world, "fault cut replicaset for=10s");
+    delete_one_pod(&mut world);
+    inflict(&mut world, "fault compact");
+    run_for(&mut world, 40);
+    assert_eq!(world.verdict(), Verdict::Converged);
+}
+
+#[test]
+fn the_same_world_runs_the_same_way_twice() {
+    let hash = || cluster(Flavour::Level, 30).trace_hash();
+    assert_eq!(hash(), hash());
+}
+
+#[test]
+fn a_pod_on_a_machine_without_power_is_not_ready_in_truth() {
+    let mut world = cluster(Flavour::Level, 3);
+    inflict(&mut world, "fault node node-1 power=off");
+    let short = world.shortfalls();
+    assert_eq!(short.len(), 1);
+    assert_eq!((short[0].want, short[0].have), (3, 2));
+    assert_eq!(short[0].object, ObjectKey::new(Kind::ReplicaSet, "default", "web"));
+}
+
+fn deployment(replicas: i32, image: &str) -> Object {
+    let mut value = replica_set(replicas).to_value();
+    value["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
+    Object::from_value(Kind::Deployment, value).unwrap()
+}
+
+fn with_deployment(flavour: Flavour) -> World {
+    let mut world = World::new(Options { flavour, ..Options::default() });
+    let object = deployment(4, "registry.example/web:1");
+    world.request(&Request::Create(Arc::new(object))).unwrap();
+    run_for(&mut world, 20);
+    world
+}
+
+fn sizes(world: &World) -> Vec<i32> {
+    let sets = world.store().list(Kind::ReplicaSet).filter_map(|set| set.as_replica_set());
+    let mut sizes: Vec<i32> = sets.map(|set| set.spec.replicas()).collect();
+    sizes.sort_unstable();
+    sizes
+}
+
+#[test]
+fn a_rolling_update_ends_with_all_pods_on_the_new_template_in_both_flavours() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = with_deployment(flavour);
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?} before");
+        let object = deployment(4, "registry.example/web:2");
+        world.request(&Request::Update(crate::apiserver::Part::Main, Arc::new(object))).unwrap();
+        run_for(&mut world, 60);
+        assert_eq!(sizes(&world), [0, 4], "{flavour:?}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+        let key = ObjectKey::new(Kind::Deployment, "default", "web");
+        let status = world.store().get(&key).unwrap().as_deployment().unwrap().status.clone();
+        assert_eq!((status.replicas, status.updated_replicas, status.ready_replicas), (4, 4, 4));
+    }
+}
+
+#[test]
+fn deleting_a_deployment_takes_its_sets_and_pods_with_it() {
+    for flavour in [Flavour::Level, Flavour::Edge] {
+        let mut world = with_deployment(flavour);
+        let key = ObjectKey::new(Kind::Deployment, "default", "web");
+        world.request(&Request::Delete(key, DeleteOptions::default())).unwrap();
+        run_for(&mut world, 60);
+        assert_eq!((sizes(&world).len(), pods(&world).len()), (0, 0), "{flavour:?}");
+    }
+}
+
+#[test]
+fn pods_of_a_dead_node_are_replaced_after_the_toleration() {
+    let mut world = with_deployment(Flavour::Level);
+    inflict(&mut world, "fault node node-1 power=off");
+    assert!(matches!(world.verdict(), Verdict::Waiting { .. }), "{:?}", world.verdict());
+    run_for(&mut world, 200);
+    assert_eq!(pods(&world).iter().filter(|p| p.meta().is_terminating()).count(), 0);
+    run_for(&mut world, 250);
+    assert_eq!(world.verdict(), Verdict::Converged);
+    let ready = pods(&world).iter().filter(|p| p.as_pod().unwrap().is_ready()).count();
+    assert_eq!(ready, 4);
+}

@@ -1,0 +1,115 @@
+//! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way or
+//! due, and what the store and the machines hold.
+
+use crate::api::{Condition, Kind, ObjectKey, Str};
+use crate::kernel::Time;
+
+use super::ControllerId;
+use super::options::Flavour;
+use super::step::Step;
+use super::truth::Shortfall;
+use super::world::World;
+
+/// What a cluster has come to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Verdict {
+    /// Matched, and nothing queued, held, under way or due can change it.
+    Converged,
+    /// Something is under way.
+    #[default]
+    Converging,
+    /// It differs, and nothing is under way but this, which is due at a stated time.
+    Waiting {
+        /// What is missing.
+        short: Vec<Shortfall>,
+        /// When.
+        until: Time,
+        /// What is due: `resync`, `node-monitor-grace-period`.
+        what: &'static str,
+    },
+    /// It differs, and nothing will ever wake anyone.
+    Stuck {
+        /// What is missing.
+        short: Vec<Shortfall>,
+    },
+    /// Somebody undoes what somebody else does, again and again.
+    Oscillating {
+        /// To which object.
+        object: ObjectKey,
+        /// To which field.
+        field: Str,
+        /// How often within the last minute.
+        turns: u32,
+    },
+}
+
+impl Verdict {
+    /// Its word in a scenario file. Waiting is a kind of converging: it will go on by itself.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Converged => "converged",
+            Verdict::Converging | Verdict::Waiting { .. } => "converging",
+            Verdict::Stuck { .. } => "stuck",
+            Verdict::Oscillating { .. } => "oscillating",
+        }
+    }
+}
+
+impl World {
+    /// What it has come to, oscillation apart (that takes history: see `Lane`).
+    pub fn verdict(&self) -> Verdict {
+        if self.is_busy() {
+            return Verdict::Converging;
+        }
+        let short = self.shortfalls();
+        if short.is_empty() {
+            return Verdict::Converged;
+        }
+        match self.next_upkeep_that_helps() {
+            Some((until, what)) => Verdict::Waiting { short, until, what },
+            None => Verdict::Stuck { short },
+        }
+    }
+
+    /// Upkeep goes on for ever; this is the part of it that may change something.
+    fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
+        let looks = self.agenda.iter().filter_map(|entry| match entry.what {
+            Step::Resync(id, epoch) => {
+                self.look_helps(id, epoch).then_some((entry.at, "resync"))
+            }
+            Step::Due(id, epoch, true) => {
+                let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                helps.then_some((entry.at, "progress-deadline"))
+            }
+            _ => None,
+        });
+        looks.chain(self.dead_node_unnoticed()).min()
+    }
+
+    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is helped.
+    fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
+        self.process(id).is_some_and(|process| {
+            process.epoch == epoch && process.alive && process.flavour == Flavour::Level
+        })
+    }
+
+    /// A machine that is off or cut off while the API server still calls its node Ready: the node
+    /// controller will notice when the lease is too old.
+    fn dead_node_unnoticed(&self) -> Option<(Time, &'static str)> {
+        let watcher = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
+        let unnoticed = self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(
+            |node| {
+                let number = self.node_number(&node.metadata.name);
+                let lives = number.is_some_and(|number| {
+                    self.is_connected(number)
+                        && self.kubelets()[usize::from(number)].is_powered()
+                        && self.process(ControllerId::Kubelet(number)).is_some_and(|p| p.alive)
+                });
+                !lives && Condition::holds(&node.status.conditions, "Ready")
+            },
+        );
+        let _ = watcher;
+        let next = self.agenda.iter().filter(|entry| matches!(entry.what, Step::Monitor(_)));
+        unnoticed.then(|| next.map(|entry| (entry.at, "node-lifecycle")).min()).flatten()
+    }
+}

@@ -1,0 +1,447 @@
+//! A cluster: an API server, the processes that watch it, the machines they run on, and the network
+//! between them. `World::step` takes the next entry off the agenda and carries it out; nothing else
+//! moves time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::api::{Kind, Lease, Object, ObjectKey, Str, Timestamp};
+use crate::apiserver::{ApiServer, Request, Response, Store};
+use crate::controllers::{Context, Woken};
+use crate::kernel::{Agenda, Rng, Time, TraceHash};
+use crate::node::Kubelet;
+use crate::node::registration::node_object;
+
+use super::active_faults::ActiveFaults;
+use super::mind::Mind;
+use super::options::{Flavour, Options};
+use super::process::Process;
+use super::record::{Cause, Occurrence, Record};
+use super::requests::RequestInFlight;
+use super::step::{HEARTBEAT, MONITOR, Step};
+use super::watching::wake;
+use super::stream::{Flight, Stream, StreamIndex};
+use super::{ControllerId, events::Recorder};
+
+/// The namespace of the kubelets' leases.
+pub const LEASES: &str = "kube-node-lease";
+
+/// One cluster.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(super) options: Arc<Options>,
+    pub(super) now: Time,
+    pub(super) agenda: Agenda<Step>,
+    /// Entries of the agenda that are not mere upkeep.
+    pub(super) foreground: u64,
+    pub(super) api: ApiServer,
+    pub(super) recorder: Recorder,
+    pub(super) processes: BTreeMap<ControllerId, Process>,
+    pub(super) kubelets: Vec<Kubelet>,
+    /// Whether each node reaches the API server.
+    pub(super) connected: Vec<bool>,
+    pub(super) streams: Vec<Stream>,
+    pub(super) stream_index: StreamIndex,
+    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) requests: BTreeMap<u64, RequestInFlight>,
+    pub(super) next_message: u64,
+    pub(super) next_pass: u64,
+    pub(super) faults: ActiveFaults,
+    pub(super) hash: TraceHash,
+    pub(super) records: Vec<Record>,
+    pub(super) totals: Totals,
+    /// Which passes are thinking right now: the page slows down for them.
+    pub(super) thinking: BTreeSet<u64>,
+    /// Revision up to which commits were sent to the watches.
+    pub(super) published: u64,
+}
+
+/// Totals since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Passes.
+    pub passes: u64,
+    /// Requests.
+    pub calls: u64,
+    /// Requests that changed something.
+    pub writes: u64,
+    /// Watch events delivered.
+    pub watch_events: u64,
+}
+
+/// How busy a world is, for pacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Passes that are thinking.
+    pub thinking: usize,
+    /// Messages under way.
+    pub flying: usize,
+}
+
+impl World {
+    /// A running cluster with its nodes, and nothing else. All caches agree with the store.
+    pub fn new(options: Options) -> World {
+        let seed = options.seed;
+        let mut world = World {
+            now: Time::ZERO,
+            agenda: Agenda::default(),
+            foreground: 0,
+            api: ApiServer::new(seed),
+            recorder: Recorder::default(),
+            processes: BTreeMap::new(),
+            kubelets: Vec::new(),
+            connected: Vec::new(),
+            streams: Vec::new(),
+            stream_index: StreamIndex::default(),
+            flights: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            next_message: 0,
+            next_pass: 0,
+            faults: ActiveFaults::default(),
+            hash: TraceHash::default(),
+            records: Vec::new(),
+            totals: Totals::default(),
+            thinking: BTreeSet::new(),
+            published: 0,
+            options: Arc::new(options),
+        };
+        let nodes = world.options.nodes;
+        (0..nodes).for_each(|node| world.add_node(node));
+        world.published = world.api.store().revision();
+        ControllerId::CENTRAL.into_iter().for_each(|id| world.add_process(id));
+        (0..nodes).for_each(|node| world.add_process(ControllerId::Kubelet(node)));
+        world.put(Time::ZERO + MONITOR, Step::Monitor(0));
+        world
+    }
+
+    fn add_node(&mut self, node: u16) {
+        let name: Str = format!("node-{}", node + 1).into();
+        let kubelet = Kubelet::new(name.clone());
+        let object = node_object(&name, kubelet.node_ip(), self.now);
+        let lease = lease(&name, Timestamp::from(self.now));
+        for object in [Object::Node(object), lease] {
+            // An empty store takes its first objects.
+            let _ = self.api.handle(&Request::Create(Arc::new(object)), self.now);
+        }
+        self.kubelets.push(kubelet);
+        self.connected.push(true);
+        // Spread over the period, as in a real cluster.
+        let first = HEARTBEAT.mul_f64(f64::from(node + 1) / f64::from(self.options.nodes.max(1)));
+        self.put(Time::ZERO + first, Step::Heartbeat(node));
+    }
+
+    fn add_process(&mut self, id: ControllerId) {
+        let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
+        let has_flavours = matches!(id, ControllerId::Deployment | ControllerId::ReplicaSet);
+        let flavour = if has_flavours { self.options.flavour } else { Flavour::Level };
+        let name = match id {
+            ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
+            _ => id.name().to_string(),
+        };
+        let rng = Rng::stream(self.options.seed, &format!("latency/{name}"));
+        let mut process = Process::new(id, flavour, knobs, Mind::of(id), rng);
+        if let ControllerId::Kubelet(_) = id {
+            // A kubelet has a worker for every pod.
+            process.knobs.workers = 110;
+        }
+        let enabled = process.knobs.enabled;
+        self.processes.insert(id, process);
+        for kind in Mind::kinds(id) {
+            let node = match id {
+                ControllerId::Kubelet(node) => Some(self.node_name(node)),
+                _ => None,
+            };
+            let rng = Rng::stream(self.options.seed, &format!("watch/{name}/{}", kind.info().kind));
+            self.stream_index.note(self.streams.len(), *kind, node.as_ref());
+            let revision = self.api.store().revision();
+            self.streams.push(Stream::new(id, *kind, node, revision, enabled, rng));
+        }
+        if enabled {
+            self.begin_synced(id);
+        }
+    }
+
+    /// The first start of all: the cache is filled at once and nothing counts as new but what a
+    /// controller must know of (nodes).
+    fn begin_synced(&mut self, id: ControllerId) {
+        let objects: Vec<_> = Mind::kinds(id)
+            .iter()
+            .flat_map(|kind| self.api.store().list(*kind).cloned().collect::<Vec<_>>())
+            .filter(|_| !matches!(id, ControllerId::Kubelet(_)))
+            .collect();
+        if let Some(process) = self.processes.get_mut(&id) {
+            process.alive = true;
+        }
+        for object in objects {
+            self.take_listed(id, object);
+        }
+        self.schedule_resync(id);
+    }
+
+    /// The time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What is stored: the truth.
+    pub fn store(&self) -> &Store {
+        self.api.store()
+    }
+
+    /// The options that it was built with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The hash of all that happened.
+    pub fn trace_hash(&self) -> u64 {
+        self.hash.digest()
+    }
+
+    /// Totals since the start of the run.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// How busy it is at this moment.
+    pub fn activity(&self) -> Activity {
+        let flying = self.flights.values().filter(|flight| !flight.background).count();
+        Activity { thinking: self.thinking.len(), flying: flying + self.requests.len() }
+    }
+
+    /// Whether anything is under way or due that is not mere upkeep.
+    pub fn is_busy(&self) -> bool {
+        self.foreground > 0
+    }
+
+    /// When the next entry of the agenda is due, upkeep included.
+    pub fn next_time(&self) -> Option<Time> {
+        self.agenda.next_time()
+    }
+
+    /// When something is due next that is not mere upkeep. It looks at the whole agenda.
+    pub fn next_event_time(&self) -> Option<Time> {
+        let due = self.agenda.iter().filter(|entry| !entry.what.is_background());
+        due.map(|entry| entry.at).min()
+    }
+
+    /// What happened since this was last called.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records)
+    }
+
+    /// The processes, by id.
+    pub fn processes(&self) -> impl Iterator<Item = &Process> + '_ {
+        self.processes.values()
+    }
+
+    /// One process.
+    pub fn process(&self, id: ControllerId) -> Option<&Process> {
+        self.processes.get(&id)
+    }
+
+    /// The machines, by number.
+    pub fn kubelets(&self) -> &[Kubelet] {
+        &self.kubelets
+    }
+
+    /// Whether a node reaches the API server.
+    pub fn is_connected(&self, node: u16) -> bool {
+        self.connected.get(usize::from(node)).copied().unwrap_or(false)
+    }
+
+    /// Watch events under way, with their numbers.
+    pub fn flights(&self) -> impl Iterator<Item = (u64, &Flight)> + '_ {
+        self.flights.iter().map(|(id, flight)| (*id, flight))
+    }
+
+    /// Requests and answers under way, with their numbers.
+    pub fn requests(&self) -> impl Iterator<Item = (u64, &RequestInFlight)> + '_ {
+        self.requests.iter().map(|(id, request)| (*id, request))
+    }
+
+    /// The watches, by number.
+    pub fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// The faults in force.
+    pub fn faults(&self) -> &ActiveFaults {
+        &self.faults
+    }
+
+    /// The name of a node.
+    pub fn node_name(&self, node: u16) -> Str {
+        match self.kubelets.get(usize::from(node)) {
+            Some(kubelet) => kubelet.node_name().clone(),
+            None => format!("node-{}", node + 1).into(),
+        }
+    }
+
+    /// The number of the node of this name.
+    pub fn node_number(&self, name: &str) -> Option<u16> {
+        let found = self.kubelets.iter().position(|kubelet| **kubelet.node_name() == *name);
+        found.and_then(|n| u16::try_from(n).ok())
+    }
+
+    pub(super) fn put(&mut self, at: Time, step: Step) {
+        self.foreground += u64::from(!step.is_background());
+        self.agenda.put(at, step);
+    }
+
+    pub(super) fn tell(&mut self, what: Occurrence) {
+        self.records.push(Record { at: self.now, what });
+    }
+
+    /// Carries out the next entry of the agenda, if it is due by `until`. False if there is none.
+    pub fn step(&mut self, until: Time) -> bool {
+        if self.agenda.next_time().is_none_or(|at| at > until) {
+            self.now = self.now.max(until);
+            return false;
+        }
+        let Some(entry) = self.agenda.take() else { return false };
+        self.foreground -= u64::from(!entry.what.is_background());
+        self.now = entry.at;
+        self.carry_out(entry.what);
+        true
+    }
+
+    /// Runs until `until`; at most `budget` steps. False if the budget ran out first.
+    pub fn run_until(&mut self, until: Time, budget: u64) -> bool {
+        (0..budget).any(|_| !self.step(until))
+    }
+
+    fn carry_out(&mut self, step: Step) {
+        self.hash.number(self.now.as_nanos());
+        self.hash.number(step.tag());
+        if let Some((id, epoch)) = step.meant_for()
+            && self.processes.get(&id).is_none_or(|process| process.epoch != epoch)
+        {
+            return;
+        }
+        match step {
+            Step::Deliver(flight, _) => self.deliver(flight),
+            Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
+            Step::Decided(id, _, pass, _) => self.decided(id, pass),
+            Step::Arrive(request) => self.request_arrives(request),
+            Step::Answer(request, response) => self.answer_arrives(request, &response),
+            Step::Due(id, ..) => self.queue_due(id),
+            Step::List(stream, epoch) => self.list_at_server(stream, epoch),
+            Step::Listed(stream, epoch, objects, revision) => {
+                self.listed(stream, epoch, objects, revision);
+            }
+            Step::Reopen(stream, epoch) => self.reopen(stream, epoch),
+            Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
+            Step::Resync(id, _) => self.resync(id),
+            Step::Heartbeat(node) => self.heartbeat(node),
+            Step::Monitor(epoch) => self.monitor(epoch),
+            Step::FaultEnds(fault) => self.fault_ends(fault),
+        }
+    }
+
+    fn heartbeat(&mut self, node: u16) {
+        self.put(self.now + HEARTBEAT, Step::Heartbeat(node));
+        let id = ControllerId::Kubelet(node);
+        let runs = self.kubelets.get(usize::from(node)).is_some_and(Kubelet::is_powered)
+            && self.is_connected(node)
+            && self.processes.get(&id).is_some_and(|process| process.alive);
+        if runs && !self.faults.server_is_down() {
+            let lease = lease(&self.node_name(node), Timestamp::from(self.now));
+            let request = Request::Update(crate::apiserver::Part::Main, Arc::new(lease));
+            let _ = self.handle(&request, "kubelet");
+        }
+    }
+
+    fn monitor(&mut self, epoch: u32) {
+        self.put(self.now + MONITOR, Step::Monitor(epoch));
+        self.monitor_nodes();
+    }
+
+    /// The node controller looks at all nodes.
+    fn monitor_nodes(&mut self) {
+        let (now, seed) = (self.now, self.options.seed);
+        let id = ControllerId::NodeLifecycle;
+        let Some(process) = self.processes.get_mut(&id).filter(|p| p.alive && p.unsynced == 0) else {
+            return;
+        };
+        let cx = Context { cache: &process.cache, now, seed, promises_kept: true };
+        let Mind::NodeLifecycle(lifecycle) = &mut process.mind else { return };
+        let keys = lifecycle.monitor(&cx);
+        self.wake_keys(id, Woken { keys, ..Woken::default() });
+    }
+
+    /// Puts keys into the queue of a level-triggered loop, as its timers and answers do.
+    pub(super) fn wake_keys(&mut self, id: ControllerId, woken: Woken) {
+        if woken == Woken::default() {
+            return;
+        }
+        let now = self.now;
+        if let Some(process) = self.processes.get_mut(&id) {
+            wake(process, woken, &Cause::Timer, now);
+        }
+        self.announce(id);
+        self.pump(id);
+    }
+
+    /// Carries out a request at the API server and publishes what it changed.
+    pub(super) fn handle(&mut self, request: &Request, by: &str) -> Response {
+        let before = replicas_of(self.api.store().get(&request.key()));
+        let response = self.api.handle(request, self.now);
+        if let Ok(object) = &response {
+            self.hash.text(by);
+            self.hash.number(object.meta().resource_version);
+            self.note_scaling(object, before, by);
+        }
+        self.publish();
+        response
+    }
+
+    fn note_scaling(&mut self, object: &Arc<Object>, before: Option<i32>, by: &str) {
+        if let (Some(from), Some(to)) = (before, replicas_of(Some(object)))
+            && from != to
+        {
+            let by = by.into();
+            self.tell(Occurrence::Scaled { object: object.key(), from, to, by });
+        }
+    }
+
+    /// What a person does with kubectl: it takes effect at once.
+    pub fn request(&mut self, request: &Request) -> Response {
+        self.handle(request, "kubectl")
+    }
+
+    /// Time that a message takes one way, drawn from the process's own stream.
+    pub(super) fn latency(&mut self, id: ControllerId) -> Duration {
+        let (low, high) = self.options.network.request;
+        let slow = self.faults.slowness();
+        match self.processes.get_mut(&id) {
+            Some(process) => process.rng.span(low, high) * slow,
+            None => low,
+        }
+    }
+}
+
+fn replicas_of(object: Option<&Arc<Object>>) -> Option<i32> {
+    match object.map(|o| &**o) {
+        Some(Object::Deployment(deployment)) => Some(deployment.spec.replicas()),
+        Some(Object::ReplicaSet(set)) => Some(set.spec.replicas()),
+        _ => None,
+    }
+}
+
+/// The lease by which the kubelet of `node` says that it lives.
+fn lease(node: &Str, now: Timestamp) -> Object {
+    let mut lease = Lease::default();
+    lease.metadata.name = node.clone();
+    lease.metadata.namespace = LEASES.into();
+    lease.spec.holder_identity = Some(node.clone());
+    lease.spec.lease_duration_seconds = Some(40);
+    lease.spec.renew_time = Some(now);
+    Object::Lease(lease)
+}
+
+/// The key of a node's lease.
+pub fn lease_key(node: &Str) -> ObjectKey {
+    ObjectKey::new(Kind::Lease, LEASES, node.clone())
+}

@@ -1,0 +1,389 @@
+//! kubectl lines against a real API server of the simulation, with no controller behind it.
+
+use std::sync::Arc;
+
+use loopscope::api::{Kind, Object, ObjectKey, Str, Timestamp};
+use loopscope::apiserver::{ApiServer, Part, Request, Response};
+use loopscope::kernel::Time;
+use loopscope::kubectl::{self, Api, Output};
+use proptest::prelude::*;
+use serde_json::json;
+
+struct Cluster {
+    server: ApiServer,
+    now: Time,
+    writes: usize,
+}
+
+impl Api for Cluster {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
+        self.server.store().get(key).cloned()
+    }
+
+    fn list(&self, kind: Kind, namespace: Option<&str>) -> Vec<Arc<Object>> {
+        let inside = |o: &&Arc<Object>| namespace.is_none_or(|name| *o.meta().namespace == *name);
+        self.server.store().list(kind).filter(inside).cloned().collect()
+    }
+
+    fn request(&mut self, request: Request) -> Response {
+        self.writes += 1;
+        self.server.handle(&request, self.now)
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from(self.now)
+    }
+
+    fn logs(&self, _: &ObjectKey, _: &Str) -> Option<Vec<String>> {
+        Some(vec!["one".into(), "two".into()])
+    }
+}
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.25
+        resources: {requests: {cpu: \"0.5\"}}
+";
+
+const PODS: &str = "\
+apiVersion: v1
+kind: Pod
+metadata: {name: web-1, labels: {app: web}}
+spec: {containers: [{name: web, image: \"nginx:1.25\"}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-2, labels: {app: web}}
+spec: {nodeName: node-1, containers: [{name: web, image: \"nginx:1.25\"}]}
+";
+
+impl Cluster {
+    fn new() -> Cluster {
+        let mut cluster = Cluster { server: ApiServer::new(1), now: Time::ZERO, writes: 0 };
+        let node = json!({"metadata": {"name": "node-1"}});
+        let node = Object::from_value(Kind::Node, node).unwrap();
+        cluster.request(Request::Create(Arc::new(node))).unwrap();
+        cluster.writes = 0;
+        cluster
+    }
+
+    fn run(&mut self, line: &str) -> Output {
+        kubectl::run(line, None, self)
+    }
+
+    fn apply(&mut self, text: &str) -> Output {
+        kubectl::run("apply -f -", Some(text), self)
+    }
+
+    /// What a line prints, where it must succeed.
+    fn says(&mut self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(!output.error, "{line}: {}", output.text);
+        output.text
+    }
+
+    /// What a line prints, where it must fail.
+    fn refuses(&mut self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(output.error, "{line}: {}", output.text);
+        output.text
+    }
+}
+
+#[test]
+fn applying_the_same_text_ten_times_writes_once() {
+    let mut cluster = Cluster::new();
+    assert_eq!(cluster.apply(WEB).text, "deployment.apps/web created\n");
+    for _ in 0..10 {
+        assert_eq!(cluster.apply(WEB).text, "deployment.apps/web unchanged\n");
+    }
+    assert_eq!(cluster.writes, 1);
+    let changed = WEB.replace("replicas: 3", "replicas: 5");
+    assert_eq!(cluster.apply(&changed).text, "deployment.apps/web configured\n");
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.spec.replicas}"), "5\n");
+}
+
+#[test]
+fn apply_leaves_alone_what_it_never_asked_for_and_takes_back_what_it_did() {
+    let mut cluster = Cluster::new();
+    let without = WEB.replace("  replicas: 3\n", "");
+    cluster.apply(&without);
+    cluster.says("scale deploy web --replicas=7");
+    assert_eq!(cluster.apply(&without).text, "deployment.apps/web unchanged\n");
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.spec.replicas}"), "7\n");
+    let labelled = WEB.replace("{name: web}\n", "{name: web, labels: {a: b}}\n");
+    cluster.apply(&labelled);
+    cluster.apply(WEB);
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.metadata.labels}"), "\n");
+}
+
+#[test]
+fn an_object_made_otherwise_is_taken_over_with_a_warning() {
+    let mut cluster = Cluster::new();
+    cluster.says("create deployment web --image=nginx:1.25");
+    let output = cluster.apply(&WEB.replace("app: web", "app: web"));
+    assert!(output.text.starts_with("Warning: resource deployments/web is missing the kubectl"));
+    assert!(output.text.ends_with("deployment.apps/web configured\n"), "{}", output.text);
+}
+
+#[test]
+fn what_the_server_refuses_is_told_in_kubectls_words_and_the_rest_is_applied() {
+    let mut cluster = Cluster::new();
+    let text = format!(
+        "{WEB}---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: b}}\nspec: {{replica: \
+         1}}\n---\napiVersion: v1\nkind: Pdo\nmetadata: {{name: c}}\n---\n{}",
+        WEB.replace("web}", "d}").replacen("replicas: 3", "replicas: -3", 1)
+    );
+    let output = cluster.apply(&text);
+    assert!(output.error);
+    let lines: Vec<&str> = output.text.lines().collect();
+    assert_eq!(lines[0], "deployment.apps/web created");
+    assert!(lines[1].starts_with("The Deployment \"d\" is invalid: spec.replicas"), "{lines:?}");
+    assert!(
+        lines[2].contains("Deployment in version \"v1\" cannot be handled as a Deployment: strict")
+    );
+    assert!(lines[3].contains("no matches for kind \"Pdo\" in version \"v1\""), "{lines:?}");
+    let output = cluster.apply("# nothing\n");
+    assert_eq!(output.text, "error: no objects passed to apply\n");
+    let other = WEB.replace("app: web}}\n  template", "app: x}}\n  template");
+    let output = cluster.apply(&other.replace("labels: {app: web}", "labels: {app: x}"));
+    assert!(output.text.contains("field is immutable"), "{}", output.text);
+}
+
+#[test]
+fn pods_are_deleted_by_name_by_label_and_by_number() {
+    let mut cluster = Cluster::new();
+    assert_eq!(cluster.apply(PODS).text, "pod/web-1 created\npod/web-2 created\n");
+    assert_eq!(
+        cluster.says("delete pod -l app=web --limit=1"),
+        "pod \"web-1\" deleted from default namespace\n"
+    );
+    let text = cluster.says("delete pod/$(app=web)[0] --grace-period=0 --force");
+    assert!(text.starts_with("Warning: Immediate deletion does not wait"));
+    assert!(text.ends_with("pod \"web-2\" force deleted from default namespace\n"));
+    assert_eq!(cluster.says("get pods"), "No resources found in default namespace.\n");
+    assert_eq!(
+        cluster.refuses("delete pod web-2"),
+        "Error from server (NotFound): pods \"web-2\" not found\n"
+    );
+    assert_eq!(cluster.says("delete pods --all"), "No resources found\n");
+}
+
+#[test]
+fn get_prints_kubectls_columns() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    cluster.now = Time::from_secs(130);
+    assert_eq!(
+        cluster.says("get po"),
+        "NAME    READY   STATUS    RESTARTS   AGE\n\
+         web-1   0/1     Pending   0          2m10s\n\
+         web-2   0/1     Pending   0          2m10s\n"
+    );
+    assert_eq!(cluster.says("get pods -o name -l app=web"), "pod/web-1\npod/web-2\n");
+    assert_eq!(
+        cluster.says("get pod web-2 -o wide --no-headers"),
+        "web-2   0/1   Pending   0     2m10s   <none>   node-1   <none>   <none>\n"
+    );
+    cluster.apply(WEB);
+    let all = cluster.says("get all");
+    assert!(all.contains("\npod/web-1") && all.contains("\n\nNAME"), "{all}");
+    assert!(all.contains("deployment.apps/web   0/3     0            0           0s"), "{all}");
+    assert_eq!(
+        cluster.refuses("get pod web-9"),
+        "Error from server (NotFound): pods \"web-9\" not found\n"
+    );
+    assert_eq!(
+        cluster.says("get nodes"),
+        "NAME     STATUS    ROLES    AGE     VERSION\n\
+         node-1   Unknown   <none>   2m10s   \n"
+    );
+    let yaml = cluster.says("get deploy web -o yaml");
+    assert!(yaml.starts_with("apiVersion: apps/v1\nkind: Deployment\n"), "{yaml}");
+    let list = cluster.says("get pods -A -o json");
+    assert!(list.contains("\n    \"kind\": \"List\",\n"), "{list}");
+}
+
+#[test]
+fn an_object_printed_as_yaml_can_be_applied_again() {
+    let mut cluster = Cluster::new();
+    let text =
+        WEB.replace("labels: {app: web}\n    spec", "labels: {app: web, on: \"on\"}\n    spec");
+    assert_eq!(cluster.apply(&text).text, "deployment.apps/web created\n");
+    let printed = cluster.says("get deploy web -o yaml");
+    let output = cluster.apply(&printed);
+    assert!(!output.error, "{printed}\n{}", output.text);
+}
+
+#[test]
+fn replicas_and_images_are_changed() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    assert_eq!(cluster.says("scale deploy/web --replicas 4"), "deployment.apps/web scaled\n");
+    assert_eq!(
+        cluster.refuses("scale deploy/web --replicas 4 --current-replicas 9"),
+        "error: Expected replicas to be 9, was 4\n"
+    );
+    assert_eq!(
+        cluster.says("set image deploy/web web=nginx:1.26"),
+        "deployment.apps/web image updated\n"
+    );
+    assert_eq!(cluster.says("set image deploy/web *=nginx:1.26"), "");
+    assert_eq!(
+        cluster.refuses("set image deploy/web side=x"),
+        "error: unable to find container named \"side\"\n"
+    );
+    let path = "get deploy web -o jsonpath={.spec.template.spec.containers[0].image}";
+    assert_eq!(cluster.says(path), "nginx:1.26\n");
+    assert_eq!(
+        cluster.says("patch deploy web -p '{\"spec\":{\"replicas\":2}}'"),
+        "deployment.apps/web patched\n"
+    );
+    assert_eq!(
+        cluster.says("patch deploy web -p 'spec: {replicas: 2}'"),
+        "deployment.apps/web patched (no change)\n"
+    );
+    let line = "patch deploy web --type json -p '[{\"op\":\"replace\",\"path\":\"/spec/replicas\",\
+                \"value\":9}]'";
+    assert_eq!(cluster.says(line), "deployment.apps/web patched\n");
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.spec.replicas}"), "9\n");
+}
+
+#[test]
+fn labels_taints_and_cordons() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    assert_eq!(cluster.says("label pod web-1 tier=front"), "pod/web-1 labeled\n");
+    assert!(cluster.refuses("label pod web-1 tier=back").contains("already has a value (front)"));
+    assert_eq!(cluster.says("label pod web-1 tier-"), "pod/web-1 unlabeled\n");
+    assert_eq!(cluster.says("annotate pod web-1 note='a b'"), "pod/web-1 annotated\n");
+    assert_eq!(cluster.says("cordon node-1"), "node/node-1 cordoned\n");
+    assert_eq!(cluster.says("cordon node-1"), "node/node-1 already cordoned\n");
+    assert!(cluster.says("get nodes").contains("Unknown,SchedulingDisabled"));
+    assert_eq!(cluster.says("uncordon node-1"), "node/node-1 uncordoned\n");
+    assert_eq!(cluster.says("taint nodes node-1 a=b:NoSchedule"), "node/node-1 tainted\n");
+    assert_eq!(cluster.says("taint node node-1 a:NoSchedule-"), "node/node-1 untainted\n");
+    assert!(cluster.refuses("taint node node-1 a-").contains("not found"));
+}
+
+#[test]
+fn a_rollout_is_told_paused_and_restarted() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    let waiting = "Waiting for deployment spec update to be observed...\n";
+    assert_eq!(cluster.says("rollout status deploy/web"), waiting);
+    assert_eq!(cluster.says("rollout pause deploy/web"), "deployment.apps/web paused\n");
+    assert!(cluster.refuses("rollout pause deploy/web").contains("is already paused"));
+    assert!(cluster.refuses("rollout restart deploy/web").contains("can't restart paused"));
+    assert_eq!(cluster.says("rollout resume deploy/web"), "deployment.apps/web resumed\n");
+    assert_eq!(cluster.says("rollout restart deploy/web"), "deployment.apps/web restarted\n");
+    let history = cluster.says("rollout history deploy/web");
+    assert_eq!(history, "deployment.apps/web No rollout history found.\n");
+    assert!(cluster.refuses("rollout undo deploy/web").contains("no rollout history found"));
+}
+
+#[test]
+fn undo_goes_back_to_the_template_of_the_revision_before() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    let deployment = cluster.get(&ObjectKey::new(Kind::Deployment, "default", "web")).unwrap();
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web",
+                        "uid": &*deployment.meta().uid, "controller": true}]);
+    for (revision, image) in [("1", "nginx:1.24"), ("2", "nginx:1.25")] {
+        let labels = json!({"app": "web", "pod-template-hash": revision});
+        let set = json!({
+            "metadata": {"name": format!("web-{revision}"), "namespace": "default",
+                         "ownerReferences": owner,
+                         "annotations": {"deployment.kubernetes.io/revision": revision}},
+            "spec": {"selector": {"matchLabels": labels}, "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "web", "image": image}]}}},
+        });
+        let set = Object::from_value(Kind::ReplicaSet, set).unwrap();
+        cluster.request(Request::Create(Arc::new(set))).unwrap();
+    }
+    let history = cluster.says("rollout history deploy/web");
+    assert!(history.contains("1          <none>\n2          <none>\n"), "{history}");
+    assert_eq!(cluster.says("rollout undo deploy/web"), "deployment.apps/web rolled back\n");
+    let path = "get deploy web -o jsonpath={.spec.template.spec.containers[0].image}";
+    assert_eq!(cluster.says(path), "nginx:1.24\n");
+    let labels = cluster.says("get deploy web -o jsonpath={.spec.template.metadata.labels}");
+    assert_eq!(labels, "{\"app\":\"web\"}\n");
+}
+
+#[test]
+fn create_replace_run_logs_and_explain() {
+    let mut cluster = Cluster::new();
+    let created = kubectl::run("create -f -", Some(WEB), &mut cluster);
+    assert_eq!(created.text, "deployment.apps/web created\n");
+    let again = kubectl::run("create -f -", Some(WEB), &mut cluster);
+    assert_eq!(
+        again.text,
+        "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \
+         \"web\" already exists\n"
+    );
+    let replaced = kubectl::run("replace -f -", Some(WEB), &mut cluster);
+    assert_eq!(replaced.text, "deployment.apps/web replaced\n");
+    let stale = WEB.replace("{name: web}", "{name: web, resourceVersion: \"1\"}");
+    let stale = kubectl::run("replace -f -", Some(&stale), &mut cluster);
+    assert!(stale.text.contains("(Conflict): error when replacing \"STDIN\": Operation cannot be"));
+    assert_eq!(cluster.says("run x --image=busybox"), "pod/x created\n");
+    assert_eq!(cluster.says("logs x --tail=1"), "two\n");
+    assert_eq!(cluster.says("create namespace test"), "namespace/test created\n");
+    assert!(cluster.says("describe pod x").contains("Image:          busybox"));
+    assert!(cluster.says("explain pod.spec.containers").contains("imagePullPolicy\t<string>"));
+    assert!(cluster.says("api-resources").contains("deployments"));
+    assert!(cluster.refuses("drain node-1").contains("not part of this simulation yet"));
+    assert!(cluster.says("help").contains("--limit=N"));
+    let dry = kubectl::run("delete deploy web --dry-run=client", None, &mut cluster);
+    assert_eq!(dry.text, "deployment.apps \"web\" deleted from default namespace (dry run)\n");
+}
+
+#[test]
+fn status_words_of_the_server_are_kept() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    let key = ObjectKey::new(Kind::Pod, "default", "web-1");
+    let status = json!({"status": {"phase": "Running", "containerStatuses": [
+        {"name": "web", "ready": false, "restartCount": 4, "image": "", "imageID": "",
+         "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+         "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-01-01T00:00:00Z"}}}]}});
+    cluster.request(Request::Patch(Part::Status, key, status)).unwrap();
+    cluster.now = Time::from_secs(10);
+    let text = cluster.says("get pods --field-selector=metadata.name=web-1");
+    assert!(text.contains("web-1   0/1     CrashLoopBackOff   4 (10s ago)   10s"), "{text}");
+}
+
+proptest! {
+    #[test]
+    fn no_line_makes_kubectl_panic(line in "\\PC{0,80}", stdin in "\\PC{0,80}") {
+        kubectl::run(&line, Some(&stdin), &mut Cluster::new());
+    }
+
+    #[test]
+    fn no_line_of_its_own_words_makes_kubectl_panic(words in prop::collection::vec(
+        prop::sample::select(vec![
+            "get", "delete", "apply", "scale", "set", "image", "label", "rollout", "undo", "logs",
+            "describe", "patch", "taint", "cordon", "create", "explain", "events", "run", "pods",
+            "deploy", "web", "pod/web-1", "pod/$(app=web)[0]", "pod/$(", "a=b", "a-", "-l",
+            "app=web",
+            "-n", "-o", "yaml", "json", "wide", "-f", "-", "--all", "--limit=1", "--replicas=3",
+            "--replicas=99999999999", "-p", "{}", "[{}]", "--type=json", "--force", "all", "-A",
+            "nodes", "node-1", "a:NoSchedule", "--", "'x'", "-o=jsonpath={.a[-1]}", "/", "$",
+        ]), 0..7)) {
+        let mut cluster = Cluster::new();
+        cluster.apply(WEB);
+        cluster.apply(PODS);
+        kubectl::run(&words.join(" "), Some(WEB), &mut cluster);
+    }
+}
