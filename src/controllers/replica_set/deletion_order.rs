@@ -82,9 +82,9 @@ impl DeletionOrder {
 
     /// The place of each of `pods`, whose ranks (related pods on the same node) are `ranks`.
     ///
-    /// Kubernetes lets the smaller uid decide between two different times of one magnitude, but goes
-    /// on comparing pods whose times are equal. Taken pod by pod that is no order (it can go round in
-    /// a circle), so here the smallest uid of a moment stands for all pods of that moment.
+    /// Kubernetes lets the smaller uid decide between two different times of one magnitude, but
+    /// goes on comparing pods whose times are equal. Taken pod by pod that is no order (it can go
+    /// round in a circle), so here the smallest uid of a moment stands for all pods of that moment.
     pub fn places(&self, pods: &[&Pod], ranks: &[usize]) -> Vec<Place> {
         let ready = self.speakers(pods, ready_since);
         let created = self.speakers(pods, |pod| pod.metadata.creation_timestamp);

@@ -128,8 +128,8 @@ pub fn owning_set<'a>(
     (set.meta().uid == owner.uid).then_some(set)
 }
 
-/// The sets whose selectors match a pod (`GetPodReplicaSets`). An empty selector matches none, and a
-/// pod without labels is matched by none.
+/// The sets whose selectors match a pod (`GetPodReplicaSets`). An empty selector matches none, and
+/// a pod without labels is matched by none.
 pub fn matching_sets<'a>(pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = &'a Arc<Object>> {
     let matches = |set: &ReplicaSet| {
         !pod.metadata.labels.is_empty()

@@ -1,7 +1,8 @@
 //! The ReplicaSet controller of Kubernetes 1.36, level-triggered (`sync`) and edge-triggered
-//! (`on_change`), after <https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/controller/replicaset>.
-//! Both flavours share how pods are made, chosen, deleted, adopted and released, and what is told of
-//! it; they differ only in what they go by.
+//! (`on_change`), after
+//! <https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/controller/replicaset>. Both flavours
+//! share how pods are made, chosen, deleted, adopted and released, and what is told of it; they
+//! differ only in what they go by.
 
 mod claim;
 pub mod deletion_order;

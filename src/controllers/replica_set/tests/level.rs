@@ -161,7 +161,7 @@ fn it_looks_again_when_the_next_pod_becomes_available() {
     lab.create(web(1));
     lab.change_set(|set| set.spec.min_ready_seconds = 10);
     rest(&mut lab);
-    lab.now = lab.now + Duration::from_millis(4_500);
+    lab.now += Duration::from_millis(4_500);
     let plan = sync(&set_key(), &lab.context());
     assert_eq!(plan.requeue_after, Some(Duration::from_millis(5_500)));
 }
