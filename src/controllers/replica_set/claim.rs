@@ -19,9 +19,9 @@ use super::pods::key_of;
 /// What a set makes of a number of pods.
 #[derive(Clone, Debug, Default)]
 pub struct Claim<'a> {
-    /// Pods that are its own already and stay so.
-    pub kept: Vec<&'a Pod>,
-    /// Orphans that it takes.
+    /// The pods that are its own afterwards, in the order in which they were given.
+    pub claimed: Vec<&'a Pod>,
+    /// Those of them that are orphans now.
     pub adopted: Vec<&'a Pod>,
     /// Its own pods that it gives up, since their labels no longer match.
     pub released: Vec<&'a Pod>,
@@ -35,18 +35,16 @@ impl<'a> Claim<'a> {
             let matches = set.spec.selector.matches(&pod.metadata.labels);
             match pod.metadata.controller() {
                 Some(owner) if owner.uid != set.metadata.uid => {}
-                Some(_) if matches => claim.kept.push(pod),
+                Some(_) if matches => claim.claimed.push(pod),
                 Some(_) if !set.metadata.is_terminating() => claim.released.push(pod),
-                None if matches && may_adopt(set, pod) => claim.adopted.push(pod),
+                None if matches && may_adopt(set, pod) => {
+                    claim.claimed.push(pod);
+                    claim.adopted.push(pod);
+                }
                 _ => {}
             }
         }
         claim
-    }
-
-    /// The pods that are the set's own afterwards.
-    pub fn claimed(&self) -> impl Iterator<Item = &'a Pod> + Clone + '_ {
-        self.kept.iter().chain(&self.adopted).copied()
     }
 
     /// The requests. Adoption waits for a live look at the set: the cache may not know yet that it

@@ -34,10 +34,11 @@ pub fn sync_in_bursts(key: &ObjectKey, cx: &Context, burst: usize) -> Plan {
         set,
         pods_at_hand(set, cx.cache).filter(|pod| pod.is_active()),
     );
-    let active: Vec<&Pod> = claim.claimed().collect();
+    let batches = claim.batches(object, set);
+    let active = claim.claimed;
     let mut plan = Plan::nothing(Fact::Count(as_i64(active.len())), wish(set));
-    plan.batches = claim.batches(object, set);
-    plan.preparations = plan.batches.len();
+    plan.preparations = batches.len();
+    plan.batches = batches;
 
     let terminating = terminating_pods(set, cx.cache).count();
     let tally = Tally::count(set, active.iter().copied(), terminating, cx.timestamp());

@@ -173,3 +173,14 @@ fn a_billion_replicas_are_five_hundred_a_pass() {
     lab.deliver(Kind::ReplicaSet);
     assert_eq!(sync(&set_key(), &lab.context()).writes().count(), 500);
 }
+
+#[test]
+fn a_status_that_can_neither_be_written_nor_read_again_fails_the_pass() {
+    let mut lab = level();
+    let pod = lab.own().remove(0);
+    lab.delete(&pod, false);
+    lab.refuse = vec![(Deed::Status, forbidden())];
+    lab.deliver(Kind::Pod);
+    let ended = lab.pass().expect("a pass");
+    assert_eq!(ended.error, Some(forbidden().message));
+}
