@@ -131,7 +131,7 @@ fn apply_leaves_alone_what_it_never_asked_for_and_takes_back_what_it_did() {
 fn an_object_made_otherwise_is_taken_over_with_a_warning() {
     let mut cluster = Cluster::new();
     cluster.says("create deployment web --image=nginx:1.25");
-    let output = cluster.apply(&WEB.replace("app: web", "app: web"));
+    let output = cluster.apply(WEB);
     assert!(output.text.starts_with("Warning: resource deployments/web is missing the kubectl"));
     assert!(output.text.ends_with("deployment.apps/web configured\n"), "{}", output.text);
 }

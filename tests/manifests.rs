@@ -283,7 +283,8 @@ fn a_kind_that_is_only_kept_gets_a_quiet_note() {
     assert_eq!(problem.hint, Some(Hint::NotSimulated));
 }
 
-/// Reads a text that must be refused, in time.
+/// Reads a text that must be refused, in time: the machine's, not the simulation's.
+#[allow(clippy::disallowed_methods)]
 fn refused_in_time(text: &str) -> Problem {
     let start = Instant::now();
     let reading = manifest::read(text);

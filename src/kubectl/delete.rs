@@ -78,14 +78,14 @@ fn one(object: &Arc<Object>, options: &Delete, api: &mut dyn Api, out: &mut Outp
         propagation: options.cascade,
         preconditions: Preconditions::default(),
     };
-    if options.dry_run == DryRun::No {
-        if let Err(error) = api.request(Request::Delete(key.clone(), asked)) {
-            let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
-            if !ignored {
-                out.fail(refused(&error, None));
-            }
-            return;
+    if options.dry_run == DryRun::No
+        && let Err(error) = api.request(Request::Delete(key.clone(), asked))
+    {
+        let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
+        if !ignored {
+            out.fail(refused(&error, None));
         }
+        return;
     }
     if options.name_only {
         out.line(format!("{}/{}", kind.printed(), key.name));

@@ -50,9 +50,8 @@ fn start_of_long_value(text: &str) -> usize {
     let mut found = 0;
     for line in text.get(..limit).unwrap_or("").split_inclusive('\n') {
         let content = line.trim_end();
-        if content.ends_with(['|', '>', '-', '+']) && content.contains(": ") {
-            found = at;
-        } else if line.len() > MAX_BYTES / 2 {
+        let opens = content.ends_with(['|', '>', '-', '+']) && content.contains(": ");
+        if opens || line.len() > MAX_BYTES / 2 {
             found = at;
         }
         at += line.len();

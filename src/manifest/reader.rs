@@ -355,10 +355,8 @@ impl<'t> Reader<'t> {
         }
         // What a manifest says of the status counts for nothing, except for nodes, which only
         // scenarios write by hand.
-        if kind != Kind::Node {
-            if let Some(object) = value.as_object_mut() {
-                object.remove("status");
-            }
+        if let Some(object) = value.as_object_mut().filter(|_| kind != Kind::Node) {
+            object.remove("status");
         }
         let mut object = match Object::from_value(kind, value) {
             Ok(object) => object,

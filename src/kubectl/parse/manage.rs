@@ -109,11 +109,11 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
     let mut words = flags.words.clone();
     let mut container = flags.value("container").map(Str::from);
     // `logs web-1 side`: a pod, and one of its containers.
-    if let [pod, second] = words.as_slice() {
-        if !pod.contains('/') {
-            container = container.or(Some(second.as_str().into()));
-            words.truncate(1);
-        }
+    if let [pod, second] = words.as_slice()
+        && !pod.contains('/')
+    {
+        container = container.or(Some(second.as_str().into()));
+        words.truncate(1);
     }
     if let Some(first) = words.first_mut() {
         if !first.contains('/') || first.starts_with("$(") {

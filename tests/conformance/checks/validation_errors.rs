@@ -118,7 +118,8 @@ fn deployment(given: &Value) -> Value {
 fn pod(given: &Value) -> Value {
     let resources = json!({"requests": given["requests"], "limits": given["limits"]});
     let container = json!({"name": "abc", "image": "image", "resources": resources});
-    json!({"metadata": {"name": "abc", "namespace": "default"}, "spec": {"containers": [container]}})
+    let spec = json!({ "containers": [container] });
+    json!({"metadata": {"name": "abc", "namespace": "default"}, "spec": spec})
 }
 
 fn autoscaler(given: &Value) -> Value {
