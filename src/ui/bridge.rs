@@ -1,0 +1,413 @@
+//! The only file that talks to the simulation's session. The world stands in a `StoredValue`, never
+//! in a signal: what the page shows of it goes out through the signals below, at most ten times a
+//! second while time runs, at once after something was done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::api::{Event, EventType, Kind, Object, Str};
+pub use crate::apiserver::Verb;
+use crate::kernel::Time;
+pub use crate::kubectl::Output;
+pub use crate::manifest::{Hint, Problem, Severity};
+use crate::scenario::shipped;
+pub use crate::scenario::{In as Lanes, Text};
+use crate::view::{Band, Divergence, Gap, LogLine, Mark, Session, Stage};
+pub use crate::view::{LaneId, Notice, Pace};
+
+/// Both lanes, in the order in which they stand.
+pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
+/// Moments that one frame may compute: the rest comes with the next one.
+const FRAME_BUDGET: u64 = 4_000;
+const CONSOLE_KEPT: usize = 200;
+
+/// Where a lane's things stand in arrays of two.
+pub fn index(lane: LaneId) -> usize {
+    match lane {
+        LaneId::Edge => 0,
+        LaneId::Level => 1,
+    }
+}
+
+/// A scenario, as it is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScenarioInfo {
+    /// Its name in a link.
+    pub id: String,
+    /// Its title.
+    pub title: Text,
+    /// What it shows.
+    pub about: Text,
+    /// What to try first.
+    pub hint: Text,
+}
+
+/// The scenarios to choose from.
+pub fn scenarios() -> Vec<ScenarioInfo> {
+    shipped().iter().map(|shipped| told(&shipped.load())).collect()
+}
+
+fn told(scenario: &crate::scenario::Scenario) -> ScenarioInfo {
+    ScenarioInfo {
+        id: scenario.id.clone(),
+        title: scenario.file.title.clone(),
+        about: scenario.file.about.clone(),
+        hint: scenario.file.hint.clone(),
+    }
+}
+
+/// The moment that is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clock {
+    /// Simulated.
+    pub now: Time,
+    /// How far the run was computed.
+    pub end: Time,
+    /// On the paced scale, in milliseconds.
+    pub shown: f64,
+    /// A wait that is being skipped.
+    pub gap: Option<Duration>,
+}
+
+/// A line that was run, with what came of it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Numbered, for drawing.
+    pub id: usize,
+    /// The line.
+    pub line: String,
+    /// The answers: one if both lanes gave the same.
+    pub answers: Vec<(Option<LaneId>, Output)>,
+}
+
+/// A Kubernetes Event, as a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRow {
+    /// When last.
+    pub at: Time,
+    /// Whether it is a cause for worry.
+    pub warning: bool,
+    /// In one word.
+    pub reason: Str,
+    /// About what: `Pod web-5d9-x7k`.
+    pub object: String,
+    /// In a sentence.
+    pub message: Str,
+    /// How often.
+    pub count: i32,
+}
+
+/// The run, and the signals in which the page sees it.
+#[derive(Clone, Copy)]
+pub struct Run {
+    session: StoredValue<Session, LocalStorage>,
+    /// The stages as they were looked at last, with the version that they are of.
+    looked: StoredValue<(Option<u64>, [Arc<Stage>; 2]), LocalStorage>,
+    /// What each lane's stage shows.
+    pub stages: [RwSignal<Arc<Stage>>; 2],
+    /// The time.
+    pub clock: RwSignal<Clock>,
+    /// Goes up whenever log, marks, texts or what can be undone may have changed.
+    pub changed: RwSignal<u64>,
+    /// Goes up when something was done that belongs into the link.
+    pub done: RwSignal<u64>,
+    /// Goes up with each jump in time: nothing that moves belongs to it.
+    pub jumps: RwSignal<u64>,
+    /// Lines that were run, oldest first.
+    pub console: RwSignal<Vec<Entry>>,
+    /// The scenario.
+    pub scenario: RwSignal<ScenarioInfo>,
+}
+
+/// The session that an address asks for; a scenario by name if it holds no link.
+pub fn session(link: &str, scenario: Option<&str>) -> (Session, Option<Notice>) {
+    match scenario {
+        Some(id) if link.is_empty() => (Session::open_shipped(id, None), None),
+        _ => Session::from_link(link),
+    }
+}
+
+impl Run {
+    /// Shows a session.
+    pub fn new(session: Session) -> Run {
+        let scenario = told(session.scenario());
+        let run = Run {
+            session: StoredValue::new_local(session),
+            looked: StoredValue::new_local(Default::default()),
+            stages: [RwSignal::default(), RwSignal::default()],
+            clock: RwSignal::default(),
+            changed: RwSignal::new(0),
+            done: RwSignal::new(0),
+            jumps: RwSignal::new(0),
+            console: RwSignal::default(),
+            scenario: RwSignal::new(scenario),
+        };
+        run.publish();
+        run
+    }
+
+    /// Shows another one.
+    pub fn replace(&self, session: Session) {
+        self.scenario.set(told(session.scenario()));
+        self.session.set_value(session);
+        self.looked.set_value(Default::default());
+        self.console.update(Vec::clear);
+        self.jumped();
+    }
+
+    /// Opens a scenario.
+    pub fn open(&self, id: &str) {
+        self.replace(Session::open_shipped(id, None));
+    }
+
+    fn read<T>(&self, f: impl FnOnce(&Session) -> T) -> T {
+        self.session.with_value(f)
+    }
+
+    fn write<T>(&self, f: impl FnOnce(&mut Session) -> T) -> T {
+        let mut guard = self.session.write_value();
+        f(&mut guard)
+    }
+
+    /// Moves the display time on by `dt` milliseconds of display.
+    pub fn advance(&self, dt: f64, pace: Pace) {
+        self.write(|session| session.advance(dt, pace, FRAME_BUDGET));
+    }
+
+    /// A lane's stage at this very moment, for the canvas.
+    pub fn look(&self, lane: LaneId) -> Arc<Stage> {
+        let version = self.read(Session::version);
+        if self.looked.with_value(|looked| looked.0 != Some(version)) {
+            let stages = LANES.map(|lane| Arc::new(self.write(|session| session.stage(lane))));
+            self.looked.set_value((Some(version), stages));
+        }
+        self.looked.with_value(|looked| looked.1[index(lane)].clone())
+    }
+
+    /// The display time, in milliseconds.
+    pub fn shown(&self) -> f64 {
+        self.read(Session::shown)
+    }
+
+    /// Where a moment stands on the display time.
+    pub fn shown_of(&self, at: Time) -> f64 {
+        self.read(|session| session.shown_of(at))
+    }
+
+    /// The moment that stands there.
+    pub fn time_of(&self, shown: f64) -> Time {
+        self.read(|session| session.time_of(shown))
+    }
+
+    /// Gives out what the lanes and the clock show now.
+    pub fn publish(&self) {
+        for lane in LANES {
+            let signal = self.stages[index(lane)];
+            let stage = self.look(lane);
+            if signal.with_untracked(|old| !Arc::ptr_eq(old, &stage)) {
+                signal.set(stage);
+            }
+        }
+        let clock = self.read(|session| Clock {
+            now: session.now(),
+            end: session.end(),
+            shown: session.shown(),
+            gap: session.gap(),
+        });
+        if self.clock.get_untracked() != clock {
+            self.clock.set(clock);
+        }
+        self.changed.update(|n| *n += 1);
+    }
+
+    fn jumped(&self) {
+        self.jumps.update(|n| *n += 1);
+        self.done.update(|n| *n += 1);
+        self.publish();
+    }
+
+    /// To the end of the next pass, or of the one before.
+    pub fn step(&self, forward: bool) {
+        self.write(|session| if forward { session.step_forward() } else { session.step_back() });
+        self.jumped();
+    }
+
+    /// To a moment.
+    pub fn seek(&self, at: Time) {
+        self.write(|session| session.seek(at));
+        self.jumped();
+    }
+
+    /// From the start, as it was at first.
+    pub fn restart(&self) {
+        self.write(Session::restart);
+        self.jumped();
+    }
+
+    /// From the start with other dice.
+    pub fn reseed(&self, seed: u64) {
+        self.write(|session| session.reseed(seed));
+        self.jumped();
+    }
+
+    /// Takes back what was done last.
+    pub fn undo(&self) -> bool {
+        let done = self.write(Session::undo);
+        self.jumped();
+        done
+    }
+
+    /// Does it again.
+    pub fn redo(&self) -> bool {
+        let done = self.write(Session::redo);
+        self.jumped();
+        done
+    }
+
+    /// Whether there is something to take back, and to do again.
+    pub fn can_undo_redo(&self) -> (bool, bool) {
+        self.read(|session| (session.can_undo(), session.can_redo()))
+    }
+
+    /// Runs a console line and keeps what came of it.
+    pub fn act(&self, line: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
+        let answers = self.write(|session| session.act(line, None, lanes));
+        self.keep(line, answers)
+    }
+
+    /// Applies a manifest.
+    pub fn apply(&self, yaml: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
+        let answers = self.write(|session| session.apply(yaml, lanes));
+        self.keep("kubectl apply -f -", answers)
+    }
+
+    fn keep(&self, line: &str, answers: Vec<(LaneId, Output)>) -> Vec<(Option<LaneId>, Output)> {
+        let answers = merge(answers);
+        self.console.update(|entries| {
+            let id = entries.last().map_or(0, |entry| entry.id + 1);
+            let line = line.to_owned();
+            entries.push(Entry { id, line, answers: answers.clone() });
+            let surplus = entries.len().saturating_sub(CONSOLE_KEPT);
+            entries.drain(..surplus);
+        });
+        self.done.update(|n| *n += 1);
+        self.publish();
+        answers
+    }
+
+    /// Catches a message in flight: `drop`, `drop at=wire`, `delay by=5s`, `duplicate`.
+    pub fn catch(&self, lane: LaneId, flight: u64, how: &str) -> bool {
+        let caught = self.write(|session| session.catch(lane, flight, how));
+        self.done.update(|n| *n += 1);
+        self.publish();
+        caught
+    }
+
+    /// What was last applied.
+    pub fn applied_text(&self) -> String {
+        self.write(|session| {
+            session.set_draft(None);
+            session.desired_text()
+        })
+    }
+
+    /// The text that came unapplied with a link.
+    pub fn draft_from_link(&self) -> Option<String> {
+        self.write(|session| {
+            let text = session.desired_text();
+            session.set_draft(None);
+            (session.desired_text() != text).then_some(text)
+        })
+    }
+
+    /// The link of the run, without its `#`, with a text that was not applied; if that makes it too
+    /// long, without it.
+    pub fn link(&self, draft: Option<String>) -> Option<String> {
+        self.write(|session| {
+            session.set_draft(draft);
+            let whole = session.link().ok();
+            session.set_draft(None);
+            whole.or_else(|| session.link().ok())
+        })
+    }
+
+    /// The run as a file, for when it is too long for a link.
+    pub fn to_file(&self) -> String {
+        self.read(Session::to_json)
+    }
+
+    /// The newest lines of the log, newest last.
+    pub fn log(&self, limit: usize) -> Vec<LogLine> {
+        self.read(|session| session.log(limit))
+    }
+
+    /// The scrubber's bands, marks and gaps.
+    pub fn track(&self) -> (Vec<Band>, Vec<Mark>, Vec<Gap>) {
+        self.read(|session| (session.bands(), session.marks(), session.gaps().to_vec()))
+    }
+
+    /// The first differing decision.
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.read(Session::divergence)
+    }
+
+    /// A lane's Kubernetes Events, oldest first.
+    pub fn events(&self, lane: LaneId) -> Vec<EventRow> {
+        let mut rows: Vec<EventRow> = self.read(|session| {
+            let lane = session.run().lane(lane);
+            let objects = lane.into_iter().flat_map(|lane| lane.world.store().list(Kind::Event));
+            objects
+                .filter_map(|object| match &**object {
+                    Object::Event(event) => Some(row(event)),
+                    _ => None,
+                })
+                .collect()
+        });
+        rows.sort_by_key(|row| row.at);
+        rows
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.read(Session::seed)
+    }
+
+    /// A lane's trace hash, by which two runs are told to be the same.
+    pub fn trace_hash(&self, lane: LaneId) -> u64 {
+        self.read(|session| session.trace_hash(lane))
+    }
+
+    /// The lanes that this run has.
+    pub fn lanes(&self) -> Vec<LaneId> {
+        self.read(Session::lanes)
+    }
+}
+
+/// What is wrong with a manifest, and where.
+pub fn check(yaml: &str) -> Vec<Problem> {
+    crate::manifest::read(yaml).problems
+}
+
+fn row(event: &Event) -> EventRow {
+    let about = &event.involved_object;
+    EventRow {
+        at: event.last_timestamp.or(event.first_timestamp).map_or(Time::ZERO, |at| at.to_time()),
+        warning: event.kind == EventType::Warning,
+        reason: event.reason.clone(),
+        object: format!("{} {}", about.kind, about.name),
+        message: event.message.clone(),
+        count: event.count,
+    }
+}
+
+/// Two equal answers are told once.
+fn merge(answers: Vec<(LaneId, Output)>) -> Vec<(Option<LaneId>, Output)> {
+    if let [(_, a), (_, b)] = answers.as_slice()
+        && a == b
+    {
+        return vec![(None, a.clone())];
+    }
+    answers.into_iter().map(|(lane, output)| (Some(lane), output)).collect()
+}

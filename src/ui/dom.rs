@@ -1,0 +1,141 @@
+//! Small things asked of the browser. None of them can fail in a way that matters to the page.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{Element, HtmlElement, ResizeObserver, Storage};
+
+/// `<html>`.
+pub fn root() -> HtmlElement {
+    let element = document().document_element();
+    element.and_then(|element| element.dyn_into().ok()).expect("a page has a root element")
+}
+
+/// Sets `data-<name>` on the root element: style sheets and tests read these.
+pub fn mark(name: &str, value: &str) {
+    let name = format!("data-{name}");
+    if root().get_attribute(&name).as_deref() != Some(value) {
+        let _ = root().set_attribute(&name, value);
+    }
+}
+
+/// Takes it away.
+pub fn unmark(name: &str) {
+    let _ = root().remove_attribute(&format!("data-{name}"));
+}
+
+/// Whether a media query holds now.
+pub fn media(query: &str) -> bool {
+    let list = window().match_media(query).ok().flatten();
+    list.is_some_and(|list| list.matches())
+}
+
+/// Calls back whenever a media query changes its answer, as long as the page lives.
+pub fn on_media(query: &str, mut then: impl FnMut(bool) + 'static) {
+    let Some(list) = window().match_media(query).ok().flatten() else {
+        return;
+    };
+    let asked = list.clone();
+    let closure = Closure::<dyn FnMut()>::new(move || then(asked.matches()));
+    list.set_onchange(Some(closure.as_ref().unchecked_ref()));
+    closure.forget();
+}
+
+/// Pixels of one rem: type is larger in presenter mode, and the canvas must follow.
+pub fn rem() -> f64 {
+    let style = window().get_computed_style(&root()).ok().flatten();
+    style
+        .and_then(|style| style.get_property_value("font-size").ok())
+        .and_then(|size| size.trim_end_matches("px").parse().ok())
+        .unwrap_or(16.0)
+}
+
+/// Storage of this tab; none where cookies are forbidden.
+pub fn session_storage() -> Option<Storage> {
+    window().session_storage().ok().flatten()
+}
+
+/// Storage that stays.
+pub fn local_storage() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// The element that has the focus.
+pub fn focused() -> Option<HtmlElement> {
+    document().active_element().and_then(|element| element.dyn_into().ok())
+}
+
+/// Moves the focus to the first element that a selector finds inside.
+pub fn focus_within(parent: &Element, selector: &str) {
+    if let Ok(Some(found)) = parent.query_selector(selector)
+        && let Ok(found) = found.dyn_into::<HtmlElement>()
+    {
+        let _ = found.focus();
+    }
+}
+
+/// All elements inside that a selector finds.
+pub fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
+    let Ok(list) = parent.query_selector_all(selector) else {
+        return Vec::new();
+    };
+    (0..list.length()).filter_map(|index| list.get(index)?.dyn_into().ok()).collect()
+}
+
+/// Moves the focus through a list with the arrow keys; only one of the list is a tab stop. Returns
+/// whether the key was one of its own.
+pub fn rove(list: &Element, selector: &str, key: &str) -> bool {
+    let all = find_all(list, selector);
+    let here = focused().and_then(|focus| all.iter().position(|one| *one == focus));
+    let Some(here) = here else { return false };
+    let to = match key {
+        "ArrowRight" | "ArrowDown" => (here + 1) % all.len(),
+        "ArrowLeft" | "ArrowUp" => (here + all.len() - 1) % all.len(),
+        "Home" => 0,
+        "End" => all.len() - 1,
+        _ => return false,
+    };
+    for (index, one) in all.iter().enumerate() {
+        one.set_tab_index(if index == to { 0 } else { -1 });
+    }
+    let _ = all[to].focus();
+    true
+}
+
+/// Moves the focus through a list in which everything is a tab stop.
+pub fn rove_freely(list: &Element, selector: &str, key: &str) -> bool {
+    let all = find_all(list, selector);
+    if all.is_empty() {
+        return false;
+    }
+    let here = focused().and_then(|focus| all.iter().position(|one| *one == focus));
+    let to = match (key, here) {
+        ("ArrowDown", None) => 0,
+        ("ArrowDown", Some(here)) => (here + 1) % all.len(),
+        ("ArrowUp", None) => all.len() - 1,
+        ("ArrowUp", Some(here)) => (here + all.len() - 1) % all.len(),
+        _ => return false,
+    };
+    let _ = all[to].focus();
+    true
+}
+
+/// Calls back whenever an element has another size, as long as the reactive owner lives.
+pub fn on_resize(element: &Element, mut then: impl FnMut() + 'static) {
+    let closure = Closure::<dyn FnMut()>::new(move || then());
+    let Ok(observer) = ResizeObserver::new(closure.as_ref().unchecked_ref()) else {
+        return;
+    };
+    observer.observe(element);
+    let kept = StoredValue::new_local(Rc::new(RefCell::new(Some((observer, closure)))));
+    on_cleanup(move || {
+        if let Some(kept) = kept.try_get_value()
+            && let Some((observer, _closure)) = kept.borrow_mut().take()
+        {
+            observer.disconnect();
+        }
+    });
+}

@@ -1,0 +1,38 @@
+//! A lane's head: its name and, in words, what it has come to.
+
+use leptos::prelude::*;
+
+use crate::ui::i18n::tr;
+use crate::ui::icon::icon;
+use crate::ui::words;
+use crate::view::LaneId;
+
+use super::{Lane, key};
+
+#[component]
+pub fn Head(lane: Lane) -> impl IntoView {
+    let verdict = lane.part(|stage| stage.verdict.clone());
+    let totals = lane.part(|stage| stage.totals);
+    let manner = move || match lane.id {
+        LaneId::Edge => tr!(lane.edge_manner),
+        LaneId::Level => tr!(lane.level_manner),
+    };
+    let counts = move || {
+        let totals = totals.get();
+        tr!(lane.totals, passes = totals.passes, writes = totals.writes)
+    };
+    view! {
+        <header class="lane-head">
+            <span class="wave">{icon(key(lane.id))}</span>
+            <h2>{move || words::lane(lane.id)}</h2>
+            <p class="manner">{manner}</p>
+            <p class="totals">{counts}</p>
+        </header>
+        <p class="verdict" data-verdict=move || verdict.with(words::verdict_key)>
+            <b>{move || verdict.with(words::verdict)}</b>
+            " "
+            <span>{move || verdict.with(words::verdict_reason)}</span>
+        </p>
+    }
+    .into_any()
+}

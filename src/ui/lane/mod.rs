@@ -1,0 +1,86 @@
+//! One lane, in the order in which data goes round: the board, the wires, the loops, the nodes.
+
+mod board;
+mod circuit;
+mod flights;
+mod head;
+mod loops;
+mod mosaic;
+mod nodes;
+mod pods;
+mod say;
+mod tables;
+
+pub use pods::drawing;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::view::{LaneId, Stage};
+
+use super::bridge::index;
+use super::state::Page;
+use super::words;
+
+/// A lane's name in attributes and addresses.
+pub fn key(lane: LaneId) -> &'static str {
+    match lane {
+        LaneId::Edge => "edge",
+        LaneId::Level => "level",
+    }
+}
+
+/// What the parts of a lane are given.
+#[derive(Clone, Copy)]
+pub struct Lane {
+    /// Which.
+    pub id: LaneId,
+    /// What it shows.
+    pub stage: RwSignal<Arc<Stage>>,
+}
+
+impl Lane {
+    /// A part of the stage, that changes only when it does.
+    pub fn part<T>(&self, f: impl Fn(&Stage) -> T + Send + Sync + 'static) -> Memo<T>
+    where
+        T: PartialEq + Send + Sync + 'static,
+    {
+        let stage = self.stage;
+        Memo::new(move |_| stage.with(|stage| f(stage)))
+    }
+}
+
+/// A lane.
+#[component]
+pub fn LaneView(lane: LaneId) -> impl IntoView {
+    let page = Page::get();
+    let lane = Lane { id: lane, stage: page.run.stages[index(lane)] };
+    // What appears because of a jump in time was there all along: it does not grow in.
+    let quiet = RwSignal::new(true);
+    Effect::new(move || {
+        page.run.jumps.track();
+        quiet.set(true);
+        request_animation_frame(move || {
+            request_animation_frame(move || {
+                quiet.try_set(false);
+            });
+        });
+    });
+    view! {
+        <article
+            class=format!("lane {}", key(lane.id))
+            data-lane=key(lane.id)
+            class:quiet=move || quiet.get()
+            aria-label=move || words::lane(lane.id)
+        >
+            <head::Head lane=lane/>
+            <board::Board lane=lane/>
+            <circuit::Circuit lane=lane/>
+            <say::Say lane=lane/>
+            <nodes::Nodes lane=lane/>
+            <tables::Tables lane=lane/>
+        </article>
+    }
+    .into_any()
+}

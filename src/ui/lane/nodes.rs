@@ -1,0 +1,173 @@
+//! The nodes with their places, and the tray of pods that no node has been found for.
+
+use leptos::prelude::*;
+
+use crate::ui::i18n::tr;
+use crate::ui::icon::{icon, sign};
+use crate::ui::menu::place_of;
+use crate::ui::state::{Page, What};
+use crate::view::NodeView;
+
+use super::Lane;
+use super::mosaic::Mosaic;
+use super::pods::{Cell, Whose};
+
+/// Places drawn at least, in whole rows of four.
+const PLACES: u32 = 8;
+/// A node with more pods than this draws them as a mosaic.
+const CELLS: u32 = 24;
+
+#[component]
+pub fn Nodes(lane: Lane) -> impl IntoView {
+    let names = lane.part(|stage| {
+        let names = stage.nodes.iter();
+        names.map(|node| node.name.clone()).collect::<Vec<_>>()
+    });
+    let list = NodeRef::<leptos::html::Div>::new();
+    view! {
+        <div
+            class="machines"
+            node_ref=list
+            on:keydown=move |event| super::pods::rove(list.get().map(Into::into), &event)
+        >
+            <Tray lane=lane/>
+            <ul class="nodes" aria-label=move || tr!(nodes.title)>
+                <For
+                    each=move || names.get()
+                    key=|name| name.clone()
+                    children=move |name| {
+                        let found = name.clone();
+                        let node = lane
+                            .part(move |stage| {
+                                stage.nodes.iter().find(|node| node.name == found).cloned()
+                            });
+                        view! { <Machine lane=lane name=name.to_string() node=node/> }
+                    }
+                />
+            </ul>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoView {
+    let page = Page::get();
+    // Rows that were needed once stay: a node does not shrink under the reader's eyes.
+    let places = Memo::new(move |before: Option<&u32>| {
+        let used = node.with(|node| {
+            let pods = node.iter().flat_map(|node| &node.pods);
+            pods.map(|pod| pod.place + 1).max().unwrap_or(0)
+        });
+        used.next_multiple_of(4).max(PLACES).max(before.copied().unwrap_or(0))
+    });
+    let crowded = Memo::new(move |_| places.get() > CELLS);
+    let flag = move |f: fn(&NodeView) -> bool| node.with(|node| node.as_ref().is_some_and(f));
+    let target = name.clone();
+    let open = move |event: leptos::ev::MouseEvent| {
+        let (at, by_pointer) = place_of(&event);
+        page.open_menu(lane.id, What::Node(target.as_str().into()), at, by_pointer);
+    };
+    let (label, own) = (name.clone(), name.clone());
+    let state = move || node.with(|node| node.as_ref().map(signs));
+    view! {
+        <li
+            class="node"
+            data-node=name.clone()
+            class:off=move || flag(|node| !node.powered)
+            class:cut=move || flag(|node| !node.connected)
+        >
+            <button
+                class="node-open"
+                tabindex="-1"
+                aria-haspopup="dialog"
+                aria-label=move || format!("{label} {}", node.with(|node| spoken(node.as_ref())))
+                on:click=open
+            >
+                <span class="mono">{name.clone()}</span>
+                {state}
+                {icon("chevron")}
+            </button>
+            <Show
+                when=move || crowded.get()
+                fallback=move || {
+                    let whose = Whose::Node(own.as_str().into());
+                    view! { <Cells lane=lane whose=whose places=places/> }
+                }
+            >
+                <Mosaic lane=lane node=node/>
+            </Show>
+        </li>
+    }
+    .into_any()
+}
+
+#[component]
+fn Cells(lane: Lane, whose: Whose, places: Memo<u32>) -> impl IntoView {
+    view! {
+        <div class="cells">
+            <For
+                each=move || 0..places.get()
+                key=|place| *place
+                children=move |place| {
+                    view! { <Cell lane=lane whose=whose.clone() place=place/> }
+                }
+            />
+        </div>
+    }
+    .into_any()
+}
+
+/// What is unusual about a node, in small signs.
+fn signs(node: &NodeView) -> AnyView {
+    let power = (!node.powered).then(|| sign("power", tr!(nodes.off)));
+    let cut = (!node.connected).then(|| sign("cut", tr!(nodes.cut)));
+    let cordon = node.unschedulable.then(|| sign("cordon", tr!(nodes.cordoned)));
+    let ready = (!node.ready).then(|| view! { <b class="not-ready">"NotReady"</b> });
+    view! { <span class="signs">{power}{cut}{cordon}{ready}</span> }.into_any()
+}
+
+/// The same for ears.
+fn spoken(node: Option<&NodeView>) -> String {
+    let Some(node) = node else {
+        return String::new();
+    };
+    let mut text = tr!(nodes.pods, n = node.pods.len());
+    for (holds, word) in [
+        (!node.powered, tr!(nodes.off)),
+        (!node.connected, tr!(nodes.cut)),
+        (node.unschedulable, tr!(nodes.cordoned)),
+        (!node.ready, "NotReady"),
+    ] {
+        if holds {
+            text = format!("{text}, {word}");
+        }
+    }
+    text
+}
+
+/// Pods without a node wait here, in one row that is always there.
+#[component]
+fn Tray(lane: Lane) -> impl IntoView {
+    const SHOWN: u32 = 12;
+    let waiting = lane.part(|stage| stage.tray.len());
+    let used = lane.part(|stage| stage.tray.iter().map(|pod| pod.place + 1).max().unwrap_or(0));
+    let places = Memo::new(move |_| used.get().min(SHOWN));
+    let more = move || {
+        let hidden = waiting.get().saturating_sub(SHOWN as usize);
+        (hidden > 0).then(|| format!("+{hidden}"))
+    };
+    view! {
+        <div class="tray" class:empty=move || waiting.get() == 0>
+            <span class="tray-label">{move || tr!(nodes.tray)}</span>
+            <Show
+                when=move || { waiting.get() > 0 }
+                fallback=|| view! { <span class="tray-none">{move || tr!(nodes.tray_none)}</span> }
+            >
+                <Cells lane=lane whose=Whose::Nobody places=places/>
+                <small>{more}</small>
+            </Show>
+        </div>
+    }
+    .into_any()
+}

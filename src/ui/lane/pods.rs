@@ -1,0 +1,157 @@
+//! A place for a pod, and the pod in it. The place stays while pods come and go, so that nothing
+//! moves.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use web_sys::Element;
+
+use crate::api::Str;
+use crate::ui::bridge::Lanes;
+use crate::ui::dom;
+use crate::ui::i18n::tr;
+use crate::ui::menu::{lines, place_of};
+use crate::ui::state::{Page, What, only};
+use crate::ui::words;
+use crate::view::{PodCell, PodLook, Stage};
+
+use super::Lane;
+
+/// Whose places they are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Whose {
+    /// This node's.
+    Node(Str),
+    /// No node's.
+    Nobody,
+}
+
+impl Whose {
+    fn pods<'a>(&self, stage: &'a Stage) -> &'a [PodCell] {
+        match self {
+            Whose::Nobody => &stage.tray,
+            Whose::Node(name) => {
+                let node = stage.nodes.iter().find(|node| node.name == *name);
+                node.map_or(&[], |node| &node.pods)
+            }
+        }
+    }
+}
+
+#[component]
+pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
+    let pod = lane.part(move |stage| {
+        let pods = whose.pods(stage);
+        pods.iter().find(|pod| pod.place == place).cloned()
+    });
+    let uid = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone())));
+    // The one that was here before shrinks away under the one that comes.
+    let gone = Memo::new(move |before: Option<&(Option<PodCell>, Option<PodCell>)>| {
+        let now = pod.get();
+        let last = before.and_then(|(last, _)| last.clone());
+        let left = last.filter(|last| now.as_ref().is_none_or(|now| now.uid != last.uid));
+        (now, left)
+    });
+    let going = move || {
+        let look = gone.with(|(_, left)| left.as_ref().map(|left| left.state))?;
+        Some(view! { <span class="going">{drawing(look)}</span> })
+    };
+    view! {
+        <div class="place">
+            {going}
+            {move || uid.get().map(|_| view! { <Pod lane=lane pod=pod/> })}
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
+    let page = Page::get();
+    let look =
+        Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
+    let title = move || pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default());
+    let open = move |event: leptos::ev::MouseEvent| {
+        if let Some(pod) = pod.get_untracked() {
+            let (at, by_pointer) = place_of(&event);
+            page.open_menu(lane.id, What::Pod(pod.key), at, by_pointer);
+        }
+    };
+    let press = move |event: KeyboardEvent| {
+        if !matches!(event.key().as_str(), "Delete" | "Backspace") {
+            return;
+        }
+        event.prevent_default();
+        if let Some(pod) = pod.get_untracked() {
+            let lanes = if event.shift_key() { only(lane.id) } else { Lanes::Both };
+            page.act(&lines::delete_pod(&pod.key), lanes);
+        }
+    };
+    view! {
+        <button
+            class="pod"
+            data-look=move || look_key(look.get())
+            data-pod=move || pod.with(|pod| pod.as_ref().map(|pod| pod.key.name.to_string()))
+            tabindex="-1"
+            aria-haspopup="dialog"
+            aria-label=title
+            title=title
+            on:click=open
+            on:keydown=press
+        >
+            {move || drawing(look.get())}
+            {move || {
+                let restarts = pod.with(|pod| pod.as_ref().map_or(0, |pod| pod.restarts));
+                (restarts > 0).then(|| view! { <small class="restarts">{restarts}</small> })
+            }}
+        </button>
+    }
+    .into_any()
+}
+
+/// `web-5d9-x7k, Running, ready`.
+pub fn describe(pod: &PodCell) -> String {
+    let look = words::look(pod.state);
+    let mut text = pod.key.name.to_string();
+    text = format!("{text}, {}", pod.status);
+    if *pod.status != *look {
+        text = format!("{text}, {look}");
+    }
+    if pod.restarts > 0 {
+        text = format!("{text}, {}", tr!(nodes.restarts, n = pod.restarts));
+    }
+    text
+}
+
+/// The drawing of a look.
+pub fn drawing(look: PodLook) -> AnyView {
+    view! {
+        <svg class="glyph" data-look=look_key(look) viewBox="0 0 24 24" aria-hidden="true">
+            <use href=format!("#pod-{}", look_key(look))></use>
+        </svg>
+    }
+    .into_any()
+}
+
+/// A look's name in attributes.
+pub fn look_key(look: PodLook) -> &'static str {
+    match look {
+        PodLook::Pending => "Pending",
+        PodLook::ContainerCreating => "ContainerCreating",
+        PodLook::NotReady => "NotReady",
+        PodLook::Ready => "Ready",
+        PodLook::Terminating => "Terminating",
+        PodLook::CrashLoopBackOff => "CrashLoopBackOff",
+        PodLook::ImagePullBackOff => "ImagePullBackOff",
+        PodLook::Failed => "Failed",
+        PodLook::Succeeded => "Succeeded",
+        PodLook::Unknown => "Unknown",
+    }
+}
+
+/// Arrow keys go through the buttons of a list; there they do not step through time.
+pub fn rove(list: Option<Element>, event: &KeyboardEvent) {
+    let Some(list) = list else { return };
+    if !event.ctrl_key() && !event.meta_key() && dom::rove(&list, "button", &event.key()) {
+        event.prevent_default();
+    }
+}

@@ -1,0 +1,51 @@
+//! What can be done to a message in flight. Only watch events can be caught: a request's sender
+//! waits for its answer and would just ask again.
+
+use leptos::prelude::*;
+
+use crate::ui::i18n::tr;
+use crate::ui::words;
+use crate::view::{FlightKind, LaneId};
+
+use super::Open;
+
+pub fn items(open: Open, lane: LaneId, id: u64) -> (String, AnyView) {
+    let stage = open.page.run.look(lane);
+    let Some(flight) = stage.flights.iter().find(|flight| flight.id == id) else {
+        let gone = view! { <p class="why">{tr!(flight.gone)}</p> }.into_any();
+        return (tr!(flight.title).to_owned(), gone);
+    };
+    let title = format!("{} {}", words::flight_kind(flight.what), flight.object.name);
+    let about = words::flight(flight);
+    if !matches!(flight.what, FlightKind::Watch(_)) {
+        let text = tr!(flight.no_catch);
+        let body = view! { <p class="why">{about}</p><p class="why">{text}</p> }.into_any();
+        return (title, body);
+    }
+    let one = move |how: &'static str, name: &'static str, why: &'static str| {
+        let press = move |_| {
+            open.close();
+            if !open.page.run.catch(lane, id, how) {
+                open.page.complain(tr!(flight.gone));
+            }
+        };
+        view! {
+            <button class="item" on:click=press>
+                <span>{name}</span>
+                <small>{why}</small>
+            </button>
+        }
+        .into_any()
+    };
+    let body = view! {
+        <p class="why">{about}</p>
+        <div class="items">
+            {one("drop", tr!(flight.drop_door), tr!(menu.door_why))}
+            {one("drop at=wire", tr!(flight.drop_wire), tr!(menu.wire_why))}
+            {one("delay by=5s", tr!(flight.delay), tr!(flight.delay_why))}
+            {one("duplicate", tr!(flight.duplicate), tr!(flight.duplicate_why))}
+        </div>
+    }
+    .into_any();
+    (title, body)
+}

@@ -1,0 +1,147 @@
+//! What happened, newest last. Each line leads the stage back to its moment.
+
+use leptos::html::Ol;
+use leptos::prelude::*;
+
+use crate::ui::bridge::LaneId;
+use crate::ui::format;
+use crate::ui::i18n::tr;
+use crate::ui::state::Page;
+use crate::ui::words;
+use crate::view::{Happening, LogLine};
+
+const SHOWN: usize = 80;
+/// So near to the bottom, the reader is taken along.
+const NEAR_PX: i32 = 40;
+
+#[component]
+pub fn Log() -> impl IntoView {
+    let page = Page::get();
+    let list = NodeRef::<Ol>::new();
+    let lines = Memo::new(move |_| {
+        page.run.changed.track();
+        numbered(page.run.log(SHOWN))
+    });
+    Effect::new(move |before: Option<()>| {
+        lines.track();
+        let Some(list) = list.get_untracked() else { return };
+        let left = list.scroll_height() - list.scroll_top() - list.client_height();
+        if before.is_none() || left < NEAR_PX + 60 {
+            request_animation_frame(move || list.set_scroll_top(list.scroll_height()));
+        }
+    });
+    view! {
+        <section class="log" aria-labelledby="log-title">
+            <h3 id="log-title">{move || tr!(log.title)}</h3>
+            <Show when=move || lines.with(Vec::is_empty)>
+                <p class="hint-text">{move || tr!(log.empty)}</p>
+            </Show>
+            <ol node_ref=list>
+                <For
+                    each=move || lines.get()
+                    key=|(number, line)| (line.at, line.lane, *number)
+                    children=move |(_, line)| view! { <Line line=line/> }
+                />
+            </ol>
+        </section>
+    }
+    .into_any()
+}
+
+/// Lines of the same moment are told apart by their order.
+fn numbered(lines: Vec<LogLine>) -> Vec<(usize, LogLine)> {
+    let mut out: Vec<(usize, LogLine)> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let number = match out.last() {
+            Some((number, last)) if last.at == line.at => number + 1,
+            _ => 0,
+        };
+        out.push((number, line));
+    }
+    out
+}
+
+#[component]
+fn Line(line: LogLine) -> impl IntoView {
+    let page = Page::get();
+    let at = line.at;
+    let go = move |_| {
+        page.playing.set(false);
+        page.run.seek(at);
+    };
+    let lane = line.lane;
+    let chip = move || {
+        lane.map(|lane| {
+            let class = match lane {
+                LaneId::Edge => "chip edge",
+                LaneId::Level => "chip level",
+            };
+            view! { <span class=class>{words::lane_word(lane)}</span>" " }
+        })
+    };
+    let class = kind(&line.what);
+    view! {
+        <li class=class>
+            <button on:click=go title=move || tr!(log.go)>
+                <time class="mono">{move || format::clock(at)}</time>
+                <span>{chip}{move || text(&line.what)}</span>
+            </button>
+        </li>
+    }
+    .into_any()
+}
+
+fn kind(what: &Happening) -> &'static str {
+    match what {
+        Happening::You(_) => "you",
+        Happening::Script(_) => "script",
+        Happening::Fault(_) | Happening::Struck { .. } => "fault",
+        Happening::Pass(..) => "pass",
+        Happening::Divergence(_) => "divergence",
+        Happening::Verdict(_) => "verdict-line",
+    }
+}
+
+fn text(what: &Happening) -> AnyView {
+    match what {
+        Happening::You(line) => {
+            view! { <b>{tr!(log.you)}</b>" "<code>{line.to_string()}</code> }.into_any()
+        }
+        Happening::Script(line) => {
+            view! { <b>{tr!(log.script)}</b>" "<code>{line.to_string()}</code> }.into_any()
+        }
+        Happening::Fault(line) => {
+            view! { <b>{tr!(log.fault)}</b>" "<code>{line.to_string()}</code> }.into_any()
+        }
+        Happening::Struck { to, event, object, how } => {
+            let (event, object) = (event.to_string(), object.name.to_string());
+            let to = words::loop_name(*to);
+            let text = match &**how {
+                "delay" => tr!(log.delayed, event = event, object = object, to = to),
+                "duplicate" => tr!(log.doubled, event = event, object = object, to = to),
+                _ => tr!(log.dropped, event = event, object = object, to = to),
+            };
+            view! { <b>{tr!(log.fault)}</b>" "{text} }.into_any()
+        }
+        Happening::Pass(id, pass) => {
+            let name = match &pass.node {
+                Some(node) => format!("{} {node}", words::loop_name(*id)),
+                None => words::loop_name(*id).to_owned(),
+            };
+            view! {
+                <b>{name}</b>
+                " "
+                {words::pass(pass)}
+                " "
+                <small>{words::woken(&pass.woken_by)}</small>
+            }
+            .into_any()
+        }
+        Happening::Divergence(found) => {
+            view! { <b>{tr!(divergence.first)}</b>" "{words::divergence(found)} }.into_any()
+        }
+        Happening::Verdict(verdict) => {
+            view! { <b>{words::verdict(verdict)}</b>" "{words::verdict_reason(verdict)} }.into_any()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The panel beside the lanes: the desired state as YAML, the console, Kubernetes Events; and under
+//! them what happened.
+
+mod console;
+pub mod diff;
+pub mod draft;
+mod editor;
+mod events;
+mod log;
+mod plain;
+mod yaml;
+
+use leptos::prelude::*;
+
+use super::dom;
+use super::i18n::tr;
+use super::state::{Page, Tab};
+
+const TABS: [Tab; 3] = [Tab::Yaml, Tab::Console, Tab::Events];
+
+fn name(tab: Tab) -> &'static str {
+    match tab {
+        Tab::Yaml => "YAML",
+        Tab::Console => tr!(panel.console),
+        Tab::Events => "Events",
+    }
+}
+
+fn id(tab: Tab) -> &'static str {
+    match tab {
+        Tab::Yaml => "yaml",
+        Tab::Console => "console",
+        Tab::Events => "events",
+    }
+}
+
+/// The panel.
+#[component]
+pub fn Panel() -> impl IntoView {
+    let page = Page::get();
+    let tabs = NodeRef::<leptos::html::Div>::new();
+    let rove = move |event: leptos::ev::KeyboardEvent| {
+        let Some(tabs) = tabs.get_untracked() else { return };
+        if dom::rove(&tabs, "[role=tab]", &event.key()) {
+            event.prevent_default();
+            if let Some(tab) = dom::focused() {
+                tab.click();
+            }
+        }
+    };
+    let one = move |tab: Tab| {
+        let chosen = move || page.tab.get() == tab;
+        view! {
+            <button
+                role="tab"
+                id=format!("tab-{}", id(tab))
+                aria-controls=format!("pane-{}", id(tab))
+                aria-selected=move || chosen().to_string()
+                tabindex=move || if chosen() { "0" } else { "-1" }
+                on:click=move |_| page.tab.set(tab)
+            >
+                {move || name(tab)}
+            </button>
+        }
+        .into_any()
+    };
+    let pane = move |tab: Tab, content: AnyView| {
+        view! {
+            <div
+                class="pane"
+                role="tabpanel"
+                id=format!("pane-{}", id(tab))
+                aria-labelledby=format!("tab-{}", id(tab))
+                hidden=move || page.tab.get() != tab
+            >
+                {content}
+            </div>
+        }
+        .into_any()
+    };
+    view! {
+        <aside class="panel" aria-label=move || tr!(panel.title)>
+            <div class="tabs" role="tablist" node_ref=tabs on:keydown=rove>
+                {TABS.map(one).collect_view()}
+            </div>
+            <div class="panes">
+                {pane(Tab::Yaml, view! { <yaml::Yaml/> }.into_any())}
+                {pane(Tab::Console, view! { <console::Console/> }.into_any())}
+                {pane(Tab::Events, view! { <events::Events/> }.into_any())}
+            </div>
+            <log::Log/>
+        </aside>
+    }
+    .into_any()
+}

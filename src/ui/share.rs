@@ -1,0 +1,49 @@
+//! Share: copies the link of the run; a run too long for a link becomes a file.
+
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
+
+use super::i18n::tr;
+use super::state::Page;
+use super::url;
+
+/// Copies the link, and says so.
+pub fn share(page: Page) {
+    let Some(address) = url::address(page) else {
+        return match download(&page.run.to_file()) {
+            Ok(()) => page.tell(tr!(share.too_long)),
+            Err(_) => page.complain(tr!(share.failed)),
+        };
+    };
+    // Read in this language, told later.
+    let (done, failed) = (tr!(share.copied), tr!(share.failed));
+    spawn_local(async move {
+        let clipboard = window().navigator().clipboard();
+        // Without a secure context there is no clipboard at all.
+        let copied = if JsValue::from(&clipboard).is_undefined() {
+            false
+        } else {
+            JsFuture::from(clipboard.write_text(&address)).await.is_ok()
+        };
+        if copied {
+            page.tell(done);
+        } else {
+            page.complain(format!("{failed}\n{address}"));
+        }
+    });
+}
+
+fn download(text: &str) -> Result<(), JsValue> {
+    let options = BlobPropertyBag::new();
+    options.set_type("application/json");
+    let parts = js_sys::Array::of1(&text.into());
+    let blob = Blob::new_with_str_sequence_and_options(&parts, &options)?;
+    let address = Url::create_object_url_with_blob(&blob)?;
+    let link: HtmlAnchorElement = document().create_element("a")?.unchecked_into();
+    link.set_href(&address);
+    link.set_download("loopscope-run.json");
+    link.click();
+    Url::revoke_object_url(&address)
+}
