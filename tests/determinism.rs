@@ -38,12 +38,13 @@ fn constants() -> serde_json::Value {
 fn every_scenario_has_the_hashes_that_the_browser_has_too() {
     let constants = constants();
     let seconds = constants["seconds"].as_u64().expect("seconds");
-    let mut got = serde_json::Map::new();
+    let (mut got, mut seeds) = (serde_json::Map::new(), serde_json::Map::new());
     for shipped in shipped() {
         let mut run = run(shipped.id);
         run.run_until(Time::from_secs(seconds), PLENTY);
         let texts: Vec<String> = hashes(&run).iter().map(|hash| format!("{hash:016x}")).collect();
         got.insert(shipped.id.to_string(), texts.into());
+        seeds.insert(shipped.id.to_string(), run.seed().into());
     }
     let got = serde_json::Value::Object(got);
     assert_eq!(
