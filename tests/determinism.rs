@@ -1,5 +1,5 @@
-//! The same scenario, seed and inputs give the same run: twice, after going back, and in the browser
-//! (`tests/e2e` reads the same constants off the page).
+//! The same scenario, seed and inputs give the same run: twice, after going back, and in the
+//! browser (`tests/e2e` reads the same constants off the page).
 
 use std::sync::Arc;
 use std::time::Duration;

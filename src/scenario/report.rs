@@ -223,7 +223,8 @@ fn lane_reports(run: &Run, checks: Vec<(String, LaneId, Result<(), String>)>) ->
         .collect()
 }
 
-/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last step.
+/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last
+/// step.
 fn length(scenario: &Scenario) -> Duration {
     let expectations = scenario.file.expect.iter();
     let last =

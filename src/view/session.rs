@@ -252,8 +252,8 @@ impl Session {
 
     // ---- doing ----
 
-    /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no trace;
-    /// all else is an input, forks the run if it lies in the past, and can be undone.
+    /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no
+    /// trace; all else is an input, forks the run if it lies in the past, and can be undone.
     pub fn act(&mut self, line: &str, stdin: Option<&str>, lanes: In) -> Vec<(LaneId, Output)> {
         if let Some(answers) = self.read_only(line, stdin, lanes) {
             return answers;

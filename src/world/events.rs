@@ -1,8 +1,8 @@
 //! The Event recorder: identical Events are counted, not repeated (client-go `tools/record`).
 //!
-//! In a real cluster an Event is a request like any other, and the recorder drops Events of a source
-//! that tells too many about one object (a burst of 25, then one in five minutes). Here the write takes
-//! no time, and the same limit holds.
+//! In a real cluster an Event is a request like any other, and the recorder drops Events of a
+//! source that tells too many about one object (a burst of 25, then one in five minutes). Here the
+//! write takes no time, and the same limit holds.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! From the store to the loop: publishing commits to streams, delivering them into caches, and handing
-//! changes to loops at the door. Here an event can be lost, and where it is lost decides who notices.
+//! From the store to the loop: publishing commits to streams, delivering them into caches, and
+//! handing changes to loops at the door. Here an event can be lost, and where it is lost decides
+//! who notices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -254,8 +255,8 @@ impl World {
         self.put(arrives, Step::Listed(index, epoch, objects, revision));
     }
 
-    /// A list replaces what the cache holds of its kind; each difference is a change, as an informer
-    /// makes it.
+    /// A list replaces what the cache holds of its kind; each difference is a change, as an
+    /// informer makes it.
     pub(super) fn listed(
         &mut self,
         index: usize,
