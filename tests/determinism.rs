@@ -138,7 +138,8 @@ fn a_bad_link_opens_the_default_scenario_with_a_notice() {
 
 #[test]
 fn a_scenario_of_ones_own_travels_in_the_link() {
-    let text = "title: mine\nobjects: |\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec:\n    containers: [{name: a, image: \"a:1\"}]\n";
+    let text = "title: mine\nobjects: |\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  \
+                spec: {containers: [{name: a, image: \"a:1\"}]}\n";
     let session = Session::open(Scenario::read("", text).expect(text), None);
     let (other, notice) = Session::from_link(&session.link().expect("it is short"));
     assert_eq!((notice, other.scenario().file.title.en.as_str()), (None, "mine"));

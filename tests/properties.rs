@@ -156,8 +156,9 @@ fn state(world: &World) -> Vec<String> {
             }
             Object::Deployment(deployment) => {
                 let s = &deployment.status;
-                let conditions: Vec<_> =
+                let mut conditions: Vec<_> =
                     s.conditions.iter().map(|c| (c.kind.clone(), c.status)).collect();
+                conditions.sort();
                 lines.push(format!(
                     "deployment: {}/{}/{}/{} {conditions:?}",
                     s.replicas, s.updated_replicas, s.ready_replicas, s.available_replicas

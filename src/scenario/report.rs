@@ -245,7 +245,8 @@ impl Report {
         for lane in &self.lanes {
             let (passes, calls, writes) = lane.totals;
             text += &format!(
-                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · {writes} writes · hash {:016x}\n",
+                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · \
+                 {writes} writes · hash {:016x}\n",
                 lane.lane.word(),
                 self.seed,
                 lane.verdict.word(),
