@@ -289,6 +289,11 @@ impl World {
         if !from_now {
             changes.into_iter().for_each(|change| self.hand_over(owner, change, Cause::List));
         }
+        if starts && let ControllerId::Kubelet(node) = owner {
+            // What was deleted while nobody listened is in no list: the node itself knows of it.
+            let known = self.kubelets.get(usize::from(node)).map(|kubelet| kubelet.known_pods());
+            self.wake_kubelet(node, known.unwrap_or_default());
+        }
         self.pump(owner);
     }
 
