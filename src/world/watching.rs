@@ -63,6 +63,7 @@ impl World {
         let (fate, late) = self.faults.strike(owner, &event);
         self.tell_struck(owner, &event, fate);
         let (stream, sent) = (index, self.now);
+        self.flying += usize::from(!background);
         self.flights.insert(id, Flight { stream, event, sent, arrives, fate, late, background });
         self.put(arrives, Step::Deliver(id, background));
     }
@@ -102,6 +103,7 @@ impl World {
         }
         stream.flights.pop_front();
         let Some(flight) = self.flights.remove(&id) else { return };
+        self.flying -= usize::from(!background);
         stream.delivered = flight.event.revision;
         let owner = stream.owner;
         self.totals.watch_events += u64::from(!background);
@@ -188,7 +190,9 @@ impl World {
         stream.open = false;
         stream.revision = stream.delivered;
         for flight in std::mem::take(&mut stream.flights) {
-            self.flights.remove(&flight);
+            if self.flights.remove(&flight).is_some_and(|flight| !flight.background) {
+                self.flying -= 1;
+            }
         }
     }
 
