@@ -1,7 +1,7 @@
-//! Plays scenario files without a page:
-//! `headless FILE... [--flavour edge|level] [--until 5m] [--seed N] [--seeds 1..100] [--json] [--trace]`.
-//! `-` reads standard input; a plain manifest is taken as `objects`. Exit status 0 if all expectations
-//! were met, 1 if some were missed, 2 for a file or an argument that cannot be read.
+//! Plays scenario files without a page: `headless FILE... [--flavour edge|level] [--until 5m]
+//! [--seed N] [--seeds 1..100] [--json] [--trace]`. `-` reads standard input; a plain manifest is
+//! taken as `objects`. Exit status 0 if all expectations were met, 1 if some were missed, 2 for a
+//! file or an argument that cannot be read.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -70,7 +70,8 @@ fn seed_range(text: &str) -> Result<Vec<u64>, String> {
 fn run(options: &Options) -> Result<bool, String> {
     let mut all_met = true;
     for name in &options.files {
-        let scenario = Scenario::read("", &read(name)?).map_err(|error| format!("{name}: {error}"))?;
+        let scenario =
+            Scenario::read("", &read(name)?).map_err(|error| format!("{name}: {error}"))?;
         for seed in &options.seeds {
             let report = play(&scenario, *seed, options.flavour, options.until);
             all_met &= report.all_met();
@@ -102,7 +103,8 @@ fn trace(scenario: &Scenario, seed: u64, options: &Options) {
     let mut run = Run::new(Arc::new(scenario.clone()), seed, Vec::new());
     let until = options.until.unwrap_or(Duration::from_secs(60));
     run.run_until(Time::ZERO + until, 20_000_000);
-    for lane in run.lanes().iter().filter(|lane| options.flavour.is_none_or(|only| only == lane.id)) {
+    for lane in run.lanes().iter().filter(|lane| options.flavour.is_none_or(|only| only == lane.id))
+    {
         for entry in run.past(lane.id) {
             match &entry.what {
                 Told::World(what) => println!("{:?} {} {what:?}", entry.at, lane.id.word()),

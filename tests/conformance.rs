@@ -1,6 +1,6 @@
 //! Kubernetes' own expectations, as data (`tests/conformance/*.json`, never regenerated from our
-//! output), put to the functions that the simulation uses. `CONFORMANCE_DIR` names another folder of
-//! the same form. One line a file is printed: passed, failed, not modelled, Go only.
+//! output), put to the functions that the simulation uses. `CONFORMANCE_DIR` names another folder
+//! of the same form. One line a file is printed: passed, failed, not modelled, Go only.
 
 use std::path::PathBuf;
 
@@ -32,11 +32,7 @@ fn difference(path: &str, expect: &Value, got: &Value) -> Option<String> {
             if key == "note" {
                 return None;
             }
-            difference(
-                &format!("{path}.{key}"),
-                value,
-                got.get(key).unwrap_or(&Value::Null),
-            )
+            difference(&format!("{path}.{key}"), value, got.get(key).unwrap_or(&Value::Null))
         }),
         (Value::Array(expect), Value::Array(got)) if expect.len() == got.len() => {
             let mut pairs = expect.iter().zip(got).enumerate();
@@ -67,7 +63,9 @@ mod checks {
     pub mod deployment_revision_history;
     pub mod deployment_rolling_update;
     pub mod deployment_status;
+    pub mod human_duration;
     pub mod int_or_percent;
+    pub mod kubectl_columns;
     pub mod kubelet_backoff;
     pub mod label_selector;
     pub mod names;
@@ -82,48 +80,25 @@ mod checks {
     pub mod restart_policy;
     pub mod scheduler_filters;
     pub mod scheduler_scores;
+    pub mod validation_errors;
     pub mod workqueue_rate_limiter;
     pub mod workqueue_semantics;
 }
 
 /// Each vector file with the check that answers its cases.
 const FILES: &[(&str, Check)] = &[
-    (
-        "workqueue_rate_limiter",
-        checks::workqueue_rate_limiter::check,
-    ),
+    ("workqueue_rate_limiter", checks::workqueue_rate_limiter::check),
     ("workqueue_semantics", checks::workqueue_semantics::check),
-    (
-        "controller_expectations",
-        checks::controller_expectations::check,
-    ),
-    (
-        "deployment_fenceposts",
-        checks::deployment_fenceposts::check,
-    ),
+    ("controller_expectations", checks::controller_expectations::check),
+    ("deployment_fenceposts", checks::deployment_fenceposts::check),
     ("int_or_percent", checks::int_or_percent::check),
-    (
-        "deployment_rolling_update",
-        checks::deployment_rolling_update::check,
-    ),
+    ("deployment_rolling_update", checks::deployment_rolling_update::check),
     ("deployment_recreate", checks::deployment_recreate::check),
-    (
-        "deployment_proportional_scaling",
-        checks::deployment_proportional_scaling::check,
-    ),
-    (
-        "deployment_replicaset_matching",
-        checks::deployment_replicaset_matching::check,
-    ),
-    (
-        "deployment_revision_history",
-        checks::deployment_revision_history::check,
-    ),
+    ("deployment_proportional_scaling", checks::deployment_proportional_scaling::check),
+    ("deployment_replicaset_matching", checks::deployment_replicaset_matching::check),
+    ("deployment_revision_history", checks::deployment_revision_history::check),
     ("deployment_status", checks::deployment_status::check),
-    (
-        "replicaset_manage_replicas",
-        checks::replicaset_manage_replicas::check,
-    ),
+    ("replicaset_manage_replicas", checks::replicaset_manage_replicas::check),
     ("replicaset_status", checks::replicaset_status::check),
     ("pod_deletion_order", checks::pod_deletion_order::check),
     ("kubelet_backoff", checks::kubelet_backoff::check),
@@ -134,6 +109,9 @@ const FILES: &[(&str, Check)] = &[
     ("quantity", checks::quantity::check),
     ("label_selector", checks::label_selector::check),
     ("names", checks::names::check),
+    ("human_duration", checks::human_duration::check),
+    ("kubectl_columns", checks::kubectl_columns::check),
+    ("validation_errors", checks::validation_errors::check),
     ("scheduler_filters", checks::scheduler_filters::check),
     ("scheduler_scores", checks::scheduler_scores::check),
     ("node_lifecycle", checks::node_lifecycle::check),
@@ -142,6 +120,9 @@ const FILES: &[(&str, Check)] = &[
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
+    ("validation_errors", "LimitRange request missing", "LimitRanges are only kept"),
+    ("validation_errors", "LimitRange request below minimum", "LimitRanges are only kept"),
+    ("validation_errors", "ResourceQuota exceeded", "ResourceQuotas are only kept"),
 ];
 
 fn folder() -> PathBuf {
@@ -172,9 +153,7 @@ fn run_file(name: &str, check: Check) -> Option<Tally> {
             Outcome::Failed(why) => tally.failures.push(format!("{name} / {title}: {why}")),
             Outcome::NotModelled(why) => {
                 tally.not_modelled += 1;
-                let listed = NOT_MODELLED
-                    .iter()
-                    .any(|(f, c, _)| (*f, *c) == (name, title));
+                let listed = NOT_MODELLED.iter().any(|(f, c, _)| (*f, *c) == (name, title));
                 if !listed && std::env::var_os("CONFORMANCE_DIR").is_none() {
                     tally
                         .failures
@@ -210,15 +189,7 @@ fn the_simulation_answers_as_kubernetes_own_tests_expect() {
         modelled - failures.len(),
         failures.len()
     );
-    assert!(
-        failures.is_empty(),
-        "{} cases differ:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} cases differ:\n{}", failures.len(), failures.join("\n"));
     assert!(modelled > 0, "no vector was run");
-    assert!(
-        left_out * 20 <= modelled + left_out,
-        "more than 5 % are not modelled"
-    );
+    assert!(left_out * 20 <= modelled + left_out, "more than 5 % are not modelled");
 }

@@ -131,7 +131,7 @@ fn apply_leaves_alone_what_it_never_asked_for_and_takes_back_what_it_did() {
 fn an_object_made_otherwise_is_taken_over_with_a_warning() {
     let mut cluster = Cluster::new();
     cluster.says("create deployment web --image=nginx:1.25");
-    let output = cluster.apply(&WEB.replace("app: web", "app: web"));
+    let output = cluster.apply(WEB);
     assert!(output.text.starts_with("Warning: resource deployments/web is missing the kubectl"));
     assert!(output.text.ends_with("deployment.apps/web configured\n"), "{}", output.text);
 }
@@ -149,7 +149,9 @@ fn what_the_server_refuses_is_told_in_kubectls_words_and_the_rest_is_applied() {
     let lines: Vec<&str> = output.text.lines().collect();
     assert_eq!(lines[0], "deployment.apps/web created");
     assert!(lines[1].starts_with("The Deployment \"d\" is invalid: spec.replicas"), "{lines:?}");
-    assert!(lines[2].contains("Deployment in version \"v1\" cannot be handled as a Deployment: strict"));
+    assert!(
+        lines[2].contains("Deployment in version \"v1\" cannot be handled as a Deployment: strict")
+    );
     assert!(lines[3].contains("no matches for kind \"Pdo\" in version \"v1\""), "{lines:?}");
     let output = cluster.apply("# nothing\n");
     assert_eq!(output.text, "error: no objects passed to apply\n");
@@ -215,7 +217,8 @@ fn get_prints_kubectls_columns() {
 #[test]
 fn an_object_printed_as_yaml_can_be_applied_again() {
     let mut cluster = Cluster::new();
-    let text = WEB.replace("labels: {app: web}\n    spec", "labels: {app: web, on: \"on\"}\n    spec");
+    let text =
+        WEB.replace("labels: {app: web}\n    spec", "labels: {app: web, on: \"on\"}\n    spec");
     assert_eq!(cluster.apply(&text).text, "deployment.apps/web created\n");
     let printed = cluster.says("get deploy web -o yaml");
     let output = cluster.apply(&printed);
@@ -326,8 +329,8 @@ fn create_replace_run_logs_and_explain() {
     let again = kubectl::run("create -f -", Some(WEB), &mut cluster);
     assert_eq!(
         again.text,
-        "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \"web\" \
-         already exists\n"
+        "Error from server (AlreadyExists): error when creating \"STDIN\": deployments.apps \
+         \"web\" already exists\n"
     );
     let replaced = kubectl::run("replace -f -", Some(WEB), &mut cluster);
     assert_eq!(replaced.text, "deployment.apps/web replaced\n");
@@ -343,10 +346,7 @@ fn create_replace_run_logs_and_explain() {
     assert!(cluster.refuses("drain node-1").contains("not part of this simulation yet"));
     assert!(cluster.says("help").contains("--limit=N"));
     let dry = kubectl::run("delete deploy web --dry-run=client", None, &mut cluster);
-    assert_eq!(
-        dry.text,
-        "deployment.apps \"web\" deleted from default namespace (dry run)\n"
-    );
+    assert_eq!(dry.text, "deployment.apps \"web\" deleted from default namespace (dry run)\n");
 }
 
 #[test]
@@ -375,7 +375,8 @@ proptest! {
         prop::sample::select(vec![
             "get", "delete", "apply", "scale", "set", "image", "label", "rollout", "undo", "logs",
             "describe", "patch", "taint", "cordon", "create", "explain", "events", "run", "pods",
-            "deploy", "web", "pod/web-1", "pod/$(app=web)[0]", "pod/$(", "a=b", "a-", "-l", "app=web",
+            "deploy", "web", "pod/web-1", "pod/$(app=web)[0]", "pod/$(", "a=b", "a-", "-l",
+            "app=web",
             "-n", "-o", "yaml", "json", "wide", "-f", "-", "--all", "--limit=1", "--replicas=3",
             "--replicas=99999999999", "-p", "{}", "[{}]", "--type=json", "--force", "all", "-A",
             "nodes", "node-1", "a:NoSchedule", "--", "'x'", "-o=jsonpath={.a[-1]}", "/", "$",

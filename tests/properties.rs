@@ -49,7 +49,9 @@ fn workload(seed: u64, flavour: Flavour) -> Workload {
     let (mut replicas, mut image) = (rng.below(6), 1);
     let strategy = match rng.below(4) {
         0 => json!({"type": "Recreate"}),
-        1 => json!({"rollingUpdate": {"maxSurge": 1 + rng.below(3), "maxUnavailable": rng.below(3)}}),
+        1 => {
+            json!({"rollingUpdate": {"maxSurge": 1 + rng.below(3), "maxUnavailable": rng.below(3)}})
+        }
         2 => json!({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "50%"}}),
         _ => json!({}),
     };
@@ -146,12 +148,17 @@ fn state(world: &World) -> Vec<String> {
                 let status = &set.status;
                 lines.push(format!(
                     "set of {image:?}: {} wanted, {pods:?}, status {}/{}/{}",
-                    set.spec.replicas(), status.replicas, status.ready_replicas, status.available_replicas
+                    set.spec.replicas(),
+                    status.replicas,
+                    status.ready_replicas,
+                    status.available_replicas
                 ));
             }
             Object::Deployment(deployment) => {
                 let s = &deployment.status;
-                let conditions: Vec<_> = s.conditions.iter().map(|c| (c.kind.clone(), c.status)).collect();
+                let mut conditions: Vec<_> =
+                    s.conditions.iter().map(|c| (c.kind.clone(), c.status)).collect();
+                conditions.sort();
                 lines.push(format!(
                     "deployment: {}/{}/{}/{} {conditions:?}",
                     s.replicas, s.updated_replicas, s.ready_replicas, s.available_replicas
@@ -176,14 +183,15 @@ fn without_faults_both_flavours_converge_to_the_same_state() {
     }
 }
 
-/// Faults that end: lost, late, doubled and swapped events at the door, dead processes, crash points,
-/// cut watches, compaction, an API server in trouble, dying containers.
+/// Faults that end: lost, late, doubled and swapped events at the door, dead processes, crash
+/// points, cut watches, compaction, an API server in trouble, dying containers.
 fn faults(seed: u64) -> Vec<(Time, Fault)> {
     let mut rng = Rng::stream(seed, "faults");
     let mut faults = Vec::new();
     for _ in 0..1 + rng.below(6) {
         let at = Time::from_millis(rng.below(40_000));
-        let who = ["replicaset", "deployment", "scheduler", "kubelet/node-1", "kubelet"][rng.below(5) as usize];
+        let who = ["replicaset", "deployment", "scheduler", "kubelet/node-1", "kubelet"]
+            [rng.below(5) as usize];
         let kind = ["Pod", "ReplicaSet", "Deployment"][rng.below(3) as usize];
         let event = ["ADDED", "MODIFIED", "DELETED"][rng.below(3) as usize];
         let line = match rng.below(11) {
@@ -218,19 +226,31 @@ fn faults(seed: u64) -> Vec<(Time, Fault)> {
 fn level_converges_once_faults_end() {
     for seed in seeds() {
         let mut workload = workload(seed, Flavour::Level);
-        // Expectations of a lost event expire after five minutes; a resync then shows what is missing.
+        // Expectations of a lost event expire after five minutes; a resync then shows what is
+        // missing.
         let resync_period = Duration::from_secs(60);
-        for name in ["replicaset", "deployment", "scheduler", "kubelet", "garbage-collector", "node-lifecycle"] {
+        for name in [
+            "replicaset",
+            "deployment",
+            "scheduler",
+            "kubelet",
+            "garbage-collector",
+            "node-lifecycle",
+        ] {
             let knobs = loopscope::world::Knobs { resync_period, ..Default::default() };
             workload.options.knobs.insert(name.to_string(), knobs);
         }
         workload.end += Duration::from_secs(1_203);
         let faults = faults(seed);
         let world = play(&workload, &faults);
-        let told: Vec<String> = faults.iter().map(|(at, fault)| format!("{at:?} {fault}")).collect();
+        let told: Vec<String> =
+            faults.iter().map(|(at, fault)| format!("{at:?} {fault}")).collect();
         assert_eq!(
-            world.shortfalls(), [],
-            "{:?}, SEED={seed}: {:#?}\n{told:#?}", world.verdict(), workload.actions
+            world.shortfalls(),
+            [],
+            "{:?}, SEED={seed}: {:#?}\n{told:#?}",
+            world.verdict(),
+            workload.actions
         );
     }
 }

@@ -15,21 +15,12 @@ mod words;
 use source::Source;
 
 fn assert_none(problems: Vec<String>) {
-    assert!(
-        problems.is_empty(),
-        "{} problems:\n  {}",
-        problems.len(),
-        problems.join("\n  ")
-    );
+    assert!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
 }
 
 fn in_all_sources(check: fn(&Source) -> Vec<String>) {
     let sources = source::all();
-    assert!(
-        sources.len() > 20,
-        "only {} files were found under src/",
-        sources.len()
-    );
+    assert!(sources.len() > 20, "only {} files were found under src/", sources.len());
     assert_none(sources.iter().flat_map(check).collect());
 }
 

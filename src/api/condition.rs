@@ -18,11 +18,7 @@ pub enum ConditionStatus {
 
 impl From<bool> for ConditionStatus {
     fn from(holds: bool) -> Self {
-        if holds {
-            ConditionStatus::True
-        } else {
-            ConditionStatus::False
-        }
+        if holds { ConditionStatus::True } else { ConditionStatus::False }
     }
 }
 

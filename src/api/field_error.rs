@@ -99,24 +99,14 @@ impl FieldError {
     pub fn required(field: impl Into<String>, detail: impl Into<String>) -> FieldError {
         let value = Value::Null;
         let kind = FieldErrorKind::Required;
-        FieldError {
-            kind,
-            field: field.into(),
-            value,
-            detail: detail.into(),
-        }
+        FieldError { kind, field: field.into(), value, detail: detail.into() }
     }
 
     /// A value that is not allowed here.
     pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> FieldError {
         let value = Value::Null;
         let kind = FieldErrorKind::Forbidden;
-        FieldError {
-            kind,
-            field: field.into(),
-            value,
-            detail: detail.into(),
-        }
+        FieldError { kind, field: field.into(), value, detail: detail.into() }
     }
 
     /// A value that is none of `known`.
@@ -160,11 +150,7 @@ impl fmt::Display for FieldError {
                 value => write!(f, ": {value}")?,
             }
         }
-        if self.detail.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ": {}", self.detail)
-        }
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
     }
 }
 
@@ -223,21 +209,12 @@ mod tests {
     fn several_errors_stand_in_brackets_and_none_stands_twice() {
         let one = FieldError::required("a", "");
         let two = FieldError::required("b", "");
-        assert_eq!(
-            FieldError::aggregate(&[one.clone(), one.clone()]),
-            "a: Required value"
-        );
-        assert_eq!(
-            FieldError::aggregate(&[one, two]),
-            "[a: Required value, b: Required value]"
-        );
+        assert_eq!(FieldError::aggregate(&[one.clone(), one.clone()]), "a: Required value");
+        assert_eq!(FieldError::aggregate(&[one, two]), "[a: Required value, b: Required value]");
     }
 
     #[test]
     fn quotes_are_those_of_go() {
-        assert_eq!(
-            quoted("웹 \"x\"\u{1}\u{85}\\"),
-            "\"웹 \\\"x\\\"\\x01\\u0085\\\\\""
-        );
+        assert_eq!(quoted("웹 \"x\"\u{1}\u{85}\\"), "\"웹 \\\"x\\\"\\x01\\u0085\\\\\"");
     }
 }

@@ -42,14 +42,12 @@ pub enum ScaleError {
 impl IntOrString {
     /// Turns free text into a number if it is one of 32 bits, and keeps it as text otherwise.
     pub fn from_text(text: &str) -> IntOrString {
-        text.parse()
-            .map_or_else(|_| IntOrString::String(text.into()), IntOrString::Int)
+        text.parse().map_or_else(|_| IntOrString::String(text.into()), IntOrString::Int)
     }
 
     /// The number, and whether it is a percentage.
     pub fn parse(&self) -> Result<(i32, bool), ScaleError> {
-        self.number_and_sign()
-            .map(|(number, is_percent)| (cut(number.into()), is_percent))
+        self.number_and_sign().map(|(number, is_percent)| (cut(number.into()), is_percent))
     }
 
     /// The number of `total` that this means.
@@ -59,11 +57,8 @@ impl IntOrString {
             return Ok(cut(number.into()));
         }
         let hundredths = i128::from(number) * i128::from(total);
-        let rounded = if round_up {
-            -(-hundredths).div_euclid(100)
-        } else {
-            hundredths.div_euclid(100)
-        };
+        let rounded =
+            if round_up { -(-hundredths).div_euclid(100) } else { hundredths.div_euclid(100) };
         Ok(cut(rounded))
     }
 
@@ -82,12 +77,10 @@ impl IntOrString {
             IntOrString::String(text) => text,
         };
         let digits = text.strip_suffix('%').ok_or(ScaleError::NotAPercentage)?;
-        let number = digits
-            .parse::<i64>()
-            .map_err(|error| ScaleError::NotANumber {
-                text: text.clone(),
-                reason: reason_in_go(digits, &error),
-            })?;
+        let number = digits.parse::<i64>().map_err(|error| ScaleError::NotANumber {
+            text: text.clone(),
+            reason: reason_in_go(digits, &error),
+        })?;
         Ok((number, true))
     }
 }
@@ -134,14 +127,8 @@ mod tests {
 
     #[test]
     fn a_huge_percentage_is_cut_and_does_not_overflow() {
-        assert_eq!(
-            text("9223372036854775807%").scaled(i32::MAX, true),
-            Ok(i32::MAX)
-        );
-        assert_eq!(
-            text("9223372036854775807%").scaled(i32::MIN, true),
-            Ok(i32::MIN)
-        );
+        assert_eq!(text("9223372036854775807%").scaled(i32::MAX, true), Ok(i32::MAX));
+        assert_eq!(text("9223372036854775807%").scaled(i32::MIN, true), Ok(i32::MIN));
         assert_eq!(text("3000000000%").parse(), Ok((i32::MAX, true)));
         assert_eq!(text("3000000000%").scaled(1, true), Ok(30_000_000));
     }

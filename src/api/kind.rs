@@ -128,10 +128,7 @@ impl Kind {
 
     /// The group: `apps` of `apps/v1`, empty for the core group.
     pub fn group(self) -> &'static str {
-        self.info()
-            .api_version
-            .split_once('/')
-            .map_or("", |(group, _)| group)
+        self.info().api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
     /// The kind that a manifest's `apiVersion` and `kind` name.

@@ -118,10 +118,6 @@ mod revision_as_text {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Ok(if text.is_empty() {
-            0
-        } else {
-            text.parse().unwrap_or(u64::MAX)
-        })
+        Ok(if text.is_empty() { 0 } else { text.parse().unwrap_or(u64::MAX) })
     }
 }

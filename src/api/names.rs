@@ -19,11 +19,7 @@ pub fn dns1123_label(value: &str) -> Vec<String> {
     } else {
         let message = "a lowercase RFC 1123 label must consist of lower case alphanumeric \
                        characters or '-', and must start and end with an alphanumeric character";
-        errors.push(no_match(
-            message,
-            &["my-name", "123-abc"],
-            "[a-z0-9]([-a-z0-9]*[a-z0-9])?",
-        ));
+        errors.push(no_match(message, &["my-name", "123-abc"], "[a-z0-9]([-a-z0-9]*[a-z0-9])?"));
     }
     errors
 }
@@ -39,11 +35,7 @@ pub fn dns1035_label(value: &str) -> Vec<String> {
     if !(is_dns1123_label(value) && value.starts_with(|c: char| c.is_ascii_lowercase())) {
         let message = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
                        start with an alphabetic character, and end with an alphanumeric character";
-        errors.push(no_match(
-            message,
-            &["my-name", "abc-123"],
-            "[a-z]([-a-z0-9]*[a-z0-9])?",
-        ));
+        errors.push(no_match(message, &["my-name", "abc-123"], "[a-z]([-a-z0-9]*[a-z0-9])?"));
     }
     errors
 }
@@ -56,11 +48,7 @@ pub fn label_value(value: &str) -> Vec<String> {
                        characters, '-', '_' or '.', and must start and end with an alphanumeric \
                        character";
         let examples = ["MyValue", "my_value", "12345"];
-        errors.push(no_match(
-            message,
-            &examples,
-            &format!("({NAME_PART_FORM})?"),
-        ));
+        errors.push(no_match(message, &examples, &format!("({NAME_PART_FORM})?")));
     }
     errors
 }
@@ -81,19 +69,14 @@ pub fn qualified_name(value: &str) -> Vec<String> {
     let mut errors: Vec<String> = match prefix {
         None => Vec::new(),
         Some("") => vec!["prefix part must be non-empty".into()],
-        Some(prefix) => subdomain(prefix, "bytes")
-            .iter()
-            .map(|e| format!("prefix part {e}"))
-            .collect(),
+        Some(prefix) => {
+            subdomain(prefix, "bytes").iter().map(|e| format!("prefix part {e}")).collect()
+        }
     };
     if name.is_empty() {
         errors.push("name part must be non-empty".into());
     }
-    errors.extend(
-        too_long(name, LABEL_MAX, "bytes")
-            .iter()
-            .map(|e| format!("name part {e}")),
-    );
+    errors.extend(too_long(name, LABEL_MAX, "bytes").iter().map(|e| format!("name part {e}")));
     if !is_name_part(name) {
         errors.push(no_name_part("name part "));
     }
@@ -127,11 +110,7 @@ const NAME_PART_FORM: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 fn no_name_part(what: &str) -> String {
     let message = "must consist of alphanumeric characters, '-', '_' or '.', and must start and \
                    end with an alphanumeric character";
-    no_match(
-        &format!("{what}{message}"),
-        &["MyName", "my.name", "123-abc"],
-        NAME_PART_FORM,
-    )
+    no_match(&format!("{what}{message}"), &["MyName", "my.name", "123-abc"], NAME_PART_FORM)
 }
 
 fn too_long(value: &str, max: usize, unit: &str) -> Vec<String> {
@@ -140,22 +119,12 @@ fn too_long(value: &str, max: usize, unit: &str) -> Vec<String> {
 }
 
 fn no_match(message: &str, examples: &[&str], form: &str) -> String {
-    let examples: Vec<_> = examples
-        .iter()
-        .map(|example| format!("'{example}', "))
-        .collect();
-    format!(
-        "{message} (e.g. {}regex used for validation is '{form}')",
-        examples.join(" or ")
-    )
+    let examples: Vec<_> = examples.iter().map(|example| format!("'{example}', ")).collect();
+    format!("{message} (e.g. {}regex used for validation is '{form}')", examples.join(" or "))
 }
 
 fn is_dns1123_label(value: &str) -> bool {
-    is_framed(
-        value,
-        |b| b.is_ascii_lowercase() || b.is_ascii_digit(),
-        b"-",
-    )
+    is_framed(value, |b| b.is_ascii_lowercase() || b.is_ascii_digit(), b"-")
 }
 
 fn is_dns1123_subdomain(value: &str) -> bool {
@@ -182,12 +151,10 @@ mod tests {
     fn a_bad_object_name_gets_kubernetes_message() {
         assert_eq!(
             dns1123_subdomain("Web"),
-            [
-                "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+            ["a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
                  characters, '-' or '.', and must start and end with an alphanumeric character \
               (e.g. 'example.com', regex used for validation is \
-              '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-            ]
+              '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"]
         );
         assert_eq!(dns1123_label("a.b"), ["must not contain dots"]);
         assert!(dns1035_label("1a")[0].contains("(e.g. 'my-name',  or 'abc-123', regex"));
@@ -197,10 +164,7 @@ mod tests {
     fn a_text_can_be_wrong_in_two_ways_at_once() {
         let long = "A".repeat(64);
         assert_eq!(dns1123_label(&long).len(), 2);
-        assert_eq!(
-            dns1123_label(&long)[0],
-            "must be no more than 63 characters"
-        );
+        assert_eq!(dns1123_label(&long)[0], "must be no more than 63 characters");
         assert_eq!(label_value(&long), ["must be no more than 63 bytes"]);
         let key = format!("{}/{}", "a".repeat(254), "b".repeat(64));
         assert_eq!(
@@ -224,13 +188,7 @@ mod tests {
 
     #[test]
     fn letters_beyond_ascii_are_not_alphanumeric() {
-        let checks = [
-            dns1123_label,
-            dns1123_subdomain,
-            dns1035_label,
-            label_value,
-            qualified_name,
-        ];
+        let checks = [dns1123_label, dns1123_subdomain, dns1035_label, label_value, qualified_name];
         assert!(checks.iter().all(|check| check("웹").len() == 1));
     }
 

@@ -19,11 +19,7 @@ pub struct ObjectKey {
 impl ObjectKey {
     /// The key of these three.
     pub fn new(kind: Kind, namespace: impl Into<Str>, name: impl Into<Str>) -> ObjectKey {
-        ObjectKey {
-            kind,
-            namespace: namespace.into(),
-            name: name.into(),
-        }
+        ObjectKey { kind, namespace: namespace.into(), name: name.into() }
     }
 }
 
@@ -154,11 +150,7 @@ impl Object {
                 rest.remove("apiVersion");
                 rest.remove("kind");
                 let metadata = from_value(rest.remove("metadata").unwrap_or(json!({})))?;
-                Object::Generic(Generic {
-                    kind,
-                    metadata,
-                    rest,
-                })
+                Object::Generic(Generic { kind, metadata, rest })
             }
         })
     }

@@ -314,10 +314,7 @@ impl Pod {
 
     /// Whether it ended for good.
     pub fn is_finished(&self) -> bool {
-        matches!(
-            self.status.phase,
-            Some(PodPhase::Succeeded | PodPhase::Failed)
-        )
+        matches!(self.status.phase, Some(PodPhase::Succeeded | PodPhase::Failed))
     }
 
     /// Whether it is ready, and was for `min_ready_seconds` (`podutil.IsPodAvailable`).

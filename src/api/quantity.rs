@@ -72,18 +72,12 @@ impl Quantity {
 
     /// A whole number of units.
     pub fn from_value(value: i64, format: QuantityFormat) -> Quantity {
-        Quantity {
-            nanos: i128::from(value) * ONE,
-            format,
-        }
+        Quantity { nanos: i128::from(value) * ONE, format }
     }
 
     /// A number of thousandths.
     pub fn from_milli(milli: i64, format: QuantityFormat) -> Quantity {
-        Quantity {
-            nanos: i128::from(milli) * (ONE / 1_000),
-            format,
-        }
+        Quantity { nanos: i128::from(milli) * (ONE / 1_000), format }
     }
 
     /// The value in thousandths, rounded away from zero: millicores of a cpu.
@@ -122,11 +116,7 @@ impl Quantity {
 
     /// A sum with nothing in it takes the family of what is added first.
     fn format_of_sum(self, other: Quantity) -> QuantityFormat {
-        if self.is_zero() {
-            other.format
-        } else {
-            self.format
-        }
+        if self.is_zero() { other.format } else { self.format }
     }
 }
 
@@ -149,10 +139,7 @@ impl Add for Quantity {
     type Output = Quantity;
     fn add(self, other: Quantity) -> Quantity {
         let nanos = self.nanos.saturating_add(other.nanos);
-        Quantity {
-            nanos,
-            format: self.format_of_sum(other),
-        }
+        Quantity { nanos, format: self.format_of_sum(other) }
     }
 }
 
@@ -160,20 +147,14 @@ impl Sub for Quantity {
     type Output = Quantity;
     fn sub(self, other: Quantity) -> Quantity {
         let nanos = self.nanos.saturating_sub(other.nanos);
-        Quantity {
-            nanos,
-            format: self.format_of_sum(other),
-        }
+        Quantity { nanos, format: self.format_of_sum(other) }
     }
 }
 
 impl Neg for Quantity {
     type Output = Quantity;
     fn neg(self) -> Quantity {
-        Quantity {
-            nanos: self.nanos.saturating_neg(),
-            format: self.format,
-        }
+        Quantity { nanos: self.nanos.saturating_neg(), format: self.format }
     }
 }
 
@@ -281,22 +262,10 @@ mod tests {
 
     #[test]
     fn whole_and_thousandth_values_round_away_from_zero() {
-        assert_eq!(
-            (quantity("1001u").milli_value(), quantity("1001u").value()),
-            (2, 1)
-        );
-        assert_eq!(
-            (quantity("-1001u").milli_value(), quantity("-1001u").value()),
-            (-2, -1)
-        );
-        assert_eq!(
-            Quantity::from_milli(1_500, QuantityFormat::DecimalSi),
-            quantity("1.5")
-        );
-        assert_eq!(
-            Quantity::from_value(1_024, QuantityFormat::BinarySi),
-            quantity("1Ki")
-        );
+        assert_eq!((quantity("1001u").milli_value(), quantity("1001u").value()), (2, 1));
+        assert_eq!((quantity("-1001u").milli_value(), quantity("-1001u").value()), (-2, -1));
+        assert_eq!(Quantity::from_milli(1_500, QuantityFormat::DecimalSi), quantity("1.5"));
+        assert_eq!(Quantity::from_value(1_024, QuantityFormat::BinarySi), quantity("1Ki"));
     }
 
     #[test]

@@ -48,13 +48,8 @@ impl LabelSelector {
 
     /// Whether these labels are selected.
     pub fn matches(&self, labels: &StrMap) -> bool {
-        self.match_labels
-            .iter()
-            .all(|(key, value)| labels.get(key) == Some(value))
-            && self
-                .match_expressions
-                .iter()
-                .all(|requirement| requirement.matches(labels))
+        self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.match_expressions.iter().all(|requirement| requirement.matches(labels))
     }
 
     /// The same as a [`Selector`], with its requirements in the order of their keys
@@ -62,18 +57,11 @@ impl LabelSelector {
     pub fn to_selector(&self) -> Result<Selector, String> {
         let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
-            requirements.push(Requirement::new(
-                key.clone(),
-                Operator::Equals,
-                vec![value.clone()],
-            ));
+            requirements.push(Requirement::new(key.clone(), Operator::Equals, vec![value.clone()]));
         }
         for expression in &self.match_expressions {
             let operator = expression.operator().ok_or_else(|| {
-                format!(
-                    "{} is not a valid label selector operator",
-                    quoted(&expression.operator)
-                )
+                format!("{} is not a valid label selector operator", quoted(&expression.operator))
             })?;
             let (key, values) = (expression.key.clone(), expression.values.clone());
             requirements.push(Requirement::new(key, operator, values));
@@ -108,16 +96,8 @@ pub fn validate_labels(labels: &StrMap, field: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in labels {
         let bad = |text: &Str, detail| FieldError::invalid(field, &**text, detail);
-        errors.extend(
-            names::qualified_name(key)
-                .into_iter()
-                .map(|detail| bad(key, detail)),
-        );
-        errors.extend(
-            names::label_value(value)
-                .into_iter()
-                .map(|detail| bad(value, detail)),
-        );
+        errors.extend(names::qualified_name(key).into_iter().map(|detail| bad(key, detail)));
+        errors.extend(names::label_value(value).into_iter().map(|detail| bad(value, detail)));
     }
     errors
 }
@@ -162,11 +142,7 @@ impl LabelSelectorRequirement {
             }
         }
         for detail in names::qualified_name(&self.key) {
-            errors.push(FieldError::invalid(
-                format!("{field}.key"),
-                &*self.key,
-                detail,
-            ));
+            errors.push(FieldError::invalid(format!("{field}.key"), &*self.key, detail));
         }
         for (index, value) in self.values.iter().enumerate() {
             for detail in names::label_value(value) {
@@ -187,10 +163,7 @@ mod tests {
     }
 
     fn labels(pairs: &[(&str, &str)]) -> StrMap {
-        pairs
-            .iter()
-            .map(|(key, value)| ((*key).into(), (*value).into()))
-            .collect()
+        pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
     }
 
     #[test]
@@ -234,11 +207,8 @@ mod tests {
             "{matchLabels: {-a: b c}, matchExpressions: [{key: a, operator: In}, \
              {key: a, operator: Exists, values: ['$']}, {key: '', operator: Gt}]}",
         );
-        let errors: Vec<_> = wrong
-            .validate("spec.selector")
-            .iter()
-            .map(|e| e.to_string())
-            .collect();
+        let errors: Vec<_> =
+            wrong.validate("spec.selector").iter().map(|e| e.to_string()).collect();
         let starts = [
             "spec.selector.matchLabels: Invalid value: \"-a\": name part must consist of",
             "spec.selector.matchLabels: Invalid value: \"b c\": a valid label must be an empty",
@@ -251,10 +221,7 @@ mod tests {
         ];
         assert_eq!(errors.len(), starts.len(), "{errors:#?}");
         for (error, start) in errors.iter().zip(starts) {
-            assert!(
-                error.starts_with(start),
-                "{error}\nshould start with\n{start}"
-            );
+            assert!(error.starts_with(start), "{error}\nshould start with\n{start}");
         }
     }
 }

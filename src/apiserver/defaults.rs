@@ -1,11 +1,11 @@
-//! What the API server fills in where a manifest says nothing, and what its built-in admission adds.
-//! Filling in twice changes nothing more.
+//! What the API server fills in where a manifest says nothing, and what its built-in admission
+//! adds. Filling in twice changes nothing more.
 //!
 //! Follows `pkg/apis/{core,apps}/v1/defaults.go` and
 //! `plugin/pkg/admission/defaulttolerationseconds` of
-//! <https://github.com/kubernetes/kubernetes/tree/release-1.36>. Left out: kinds that are only kept,
-//! what admission adds for priority and service accounts (nothing here reads it, and every pod would carry
-//! it), and defaults of volumes other than those below.
+//! <https://github.com/kubernetes/kubernetes/tree/release-1.36>. Left out: kinds that are only
+//! kept, what admission adds for priority and service accounts (nothing here reads it, and every
+//! pod would carry it), and defaults of volumes other than those below.
 
 use serde_json::{Map, json};
 

@@ -38,11 +38,7 @@ pub fn begin(stored: &Object, options: &DeleteOptions, now: Timestamp) -> Deleti
     }
     let meta = after.meta();
     let waits = !meta.finalizers.is_empty() || meta.deletion_grace_period_seconds != Some(0);
-    if waits {
-        Deletion::Mark(Box::new(after))
-    } else {
-        Deletion::Remove
-    }
+    if waits { Deletion::Mark(Box::new(after)) } else { Deletion::Remove }
 }
 
 /// Seconds that a delete leaves: the request's, else the pod's own; none for a pod that is not
@@ -52,9 +48,7 @@ fn grace_period(object: &Object, asked: Option<i64>) -> i64 {
     if pod.spec.node_name.is_none() || pod.is_finished() {
         return 0;
     }
-    let period = asked
-        .or(pod.spec.termination_grace_period_seconds)
-        .unwrap_or(30);
+    let period = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
     if period < 0 { 1 } else { period }
 }
 
@@ -85,10 +79,7 @@ mod tests {
     }
 
     fn mark(object: &Object, grace: Option<i64>) -> Object {
-        let options = DeleteOptions {
-            grace_period_seconds: grace,
-            ..DeleteOptions::default()
-        };
+        let options = DeleteOptions { grace_period_seconds: grace, ..DeleteOptions::default() };
         match begin(object, &options, NOW) {
             Deletion::Mark(after) => *after,
             Deletion::Remove => panic!("removed at once"),
@@ -105,27 +96,15 @@ mod tests {
     #[test]
     fn a_repeated_delete_can_only_shorten_the_grace_period() {
         let once = mark(&running_pod(), Some(10));
-        assert_eq!(
-            mark(&once, Some(20)).meta().deletion_grace_period_seconds,
-            Some(10)
-        );
-        assert_eq!(
-            mark(&once, Some(5)).meta().deletion_grace_period_seconds,
-            Some(5)
-        );
-        assert_eq!(
-            mark(&once, Some(-1)).meta().deletion_grace_period_seconds,
-            Some(1)
-        );
+        assert_eq!(mark(&once, Some(20)).meta().deletion_grace_period_seconds, Some(10));
+        assert_eq!(mark(&once, Some(5)).meta().deletion_grace_period_seconds, Some(5));
+        assert_eq!(mark(&once, Some(-1)).meta().deletion_grace_period_seconds, Some(1));
     }
 
     #[test]
     fn an_unscheduled_pod_and_a_forced_deletion_go_at_once() {
         let now = |object: &Object, grace| {
-            let options = DeleteOptions {
-                grace_period_seconds: grace,
-                ..Default::default()
-            };
+            let options = DeleteOptions { grace_period_seconds: grace, ..Default::default() };
             matches!(begin(object, &options, NOW), Deletion::Remove)
         };
         assert!(now(&Object::Pod(Pod::default()), None));
@@ -137,13 +116,8 @@ mod tests {
     fn a_foreground_deletion_waits_for_its_finalizer() {
         let set = Object::ReplicaSet(ReplicaSet::default());
         let propagation = Some(Propagation::Foreground);
-        let options = DeleteOptions {
-            propagation,
-            ..DeleteOptions::default()
-        };
-        let Deletion::Mark(after) = begin(&set, &options, NOW) else {
-            panic!("removed at once")
-        };
+        let options = DeleteOptions { propagation, ..DeleteOptions::default() };
+        let Deletion::Mark(after) = begin(&set, &options, NOW) else { panic!("removed at once") };
         assert_eq!(after.meta().finalizers, [Str::from(FOREGROUND)]);
         assert_eq!(after.meta().deletion_timestamp, Some(NOW));
     }

@@ -1,5 +1,5 @@
-//! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes and
-//! words (apimachinery `pkg/api/errors`).
+//! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes
+//! and words (apimachinery `pkg/api/errors`).
 
 use crate::api::Kind;
 
@@ -76,26 +76,17 @@ fn resource(kind: Kind) -> String {
 impl ApiError {
     /// A refusal of this reason, in these words.
     pub fn new(reason: Reason, message: impl Into<String>) -> ApiError {
-        ApiError {
-            reason,
-            message: message.into(),
-        }
+        ApiError { reason, message: message.into() }
     }
 
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> ApiError {
-        Self::new(
-            Reason::NotFound,
-            format!("{} {name:?} not found", resource(kind)),
-        )
+        Self::new(Reason::NotFound, format!("{} {name:?} not found", resource(kind)))
     }
 
     /// There is one of that name already.
     pub fn already_exists(kind: Kind, name: &str) -> ApiError {
-        Self::new(
-            Reason::AlreadyExists,
-            format!("{} {name:?} already exists", resource(kind)),
-        )
+        Self::new(Reason::AlreadyExists, format!("{} {name:?} already exists", resource(kind)))
     }
 
     /// Somebody else was faster.
@@ -115,17 +106,11 @@ impl ApiError {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
         };
-        Self::new(
-            Reason::Invalid,
-            format!("{what} {name:?} is invalid: {list}"),
-        )
+        Self::new(Reason::Invalid, format!("{what} {name:?} is invalid: {list}"))
     }
 
     /// A rule of the cluster forbids it.
     pub fn forbidden(kind: Kind, name: &str, why: &str) -> ApiError {
-        Self::new(
-            Reason::Forbidden,
-            format!("{} {name:?} is forbidden: {why}", resource(kind)),
-        )
+        Self::new(Reason::Forbidden, format!("{} {name:?} is forbidden: {why}", resource(kind)))
     }
 }

@@ -31,10 +31,7 @@ mod tests {
     #[test]
     fn null_removes_objects_merge_and_lists_are_replaced() {
         let mut target = json!({"a": 1, "b": {"c": [1, 2], "d": 3}});
-        merge(
-            &mut target,
-            &json!({"a": null, "b": {"c": [9]}, "e": {"f": null, "g": 1}}),
-        );
+        merge(&mut target, &json!({"a": null, "b": {"c": [9]}, "e": {"f": null, "g": 1}}));
         assert_eq!(target, json!({"b": {"c": [9], "d": 3}, "e": {"g": 1}}));
     }
 }

@@ -109,10 +109,7 @@ impl Request {
 
     /// Whether it reaches the status only.
     pub fn is_status(&self) -> bool {
-        matches!(
-            self,
-            Request::Update(Part::Status, _) | Request::Patch(Part::Status, ..)
-        )
+        matches!(self, Request::Update(Part::Status, _) | Request::Patch(Part::Status, ..))
     }
 
     /// Whether it may change something.

@@ -1,6 +1,6 @@
-//! A request in, a response out: create, update, patch, delete, bind, get, each in the phases of the
-//! real server (read, check preconditions, merge, default, validate, store).
-//! Kubernetes: apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
+//! A request in, a response out: create, update, patch, delete, bind, get, each in the phases of
+//! the real server (read, check preconditions, merge, default, validate, store). Kubernetes:
+//! apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
 //!
 //! Left out: authentication, dry run, managed fields, server-side apply, quota.
 
@@ -35,12 +35,7 @@ pub struct ApiServer {
 impl ApiServer {
     /// An empty server. `seed` decides uids and generated names.
     pub fn new(seed: u64) -> ApiServer {
-        ApiServer {
-            store: Store::default(),
-            seed,
-            created: 0,
-            generated: BTreeMap::new(),
-        }
+        ApiServer { store: Store::default(), seed, created: 0, generated: BTreeMap::new() }
     }
 
     /// What is stored.
@@ -66,9 +61,7 @@ impl ApiServer {
     }
 
     fn read(&self, key: &ObjectKey) -> Result<&Arc<Object>, ApiError> {
-        self.store
-            .get(key)
-            .ok_or_else(|| ApiError::not_found(key.kind, &key.name))
+        self.store.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))
     }
 
     fn create(&mut self, object: &Object, now: Time) -> Response {
@@ -125,17 +118,13 @@ impl ApiServer {
             format!("{prefix}{suffix}").into()
         };
         let mut tries = (0..GENERATE_NAME_TRIES).map(name);
-        tries
-            .find(|name| !taken(name))
-            .ok_or_else(|| ApiError::already_exists(kind, &prefix))
+        tries.find(|name| !taken(name)).ok_or_else(|| ApiError::already_exists(kind, &prefix))
     }
 
     fn new_uid(&self, key: &ObjectKey) -> Str {
         let text = format!("{key}#{}", self.created);
-        let (a, b) = (
-            stable_hash(self.seed, text.as_bytes()),
-            stable_hash(!self.seed, text.as_bytes()),
-        );
+        let (a, b) =
+            (stable_hash(self.seed, text.as_bytes()), stable_hash(!self.seed, text.as_bytes()));
         let (time, clock) = (a >> 32, b >> 48);
         let uid = format!(
             "{time:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
@@ -228,10 +217,7 @@ impl ApiServer {
             ));
         }
         if let Some(node) = &pod.spec.node_name {
-            return refuse(format!(
-                "pod {} is already assigned to node {node:?}",
-                key.name
-            ));
+            return refuse(format!("pod {} is already assigned to node {node:?}", key.name));
         }
         let mut pod = pod.clone();
         pod.spec.node_name = Some(node.clone());
@@ -239,8 +225,8 @@ impl ApiServer {
         self.store.put(Object::Pod(pod))
     }
 
-    /// Stores an Event, or counts one that is there already: the client's recorder and the server in
-    /// one step. In a real cluster this is a request like any other; here it takes no time.
+    /// Stores an Event, or counts one that is there already: the client's recorder and the server
+    /// in one step. In a real cluster this is a request like any other; here it takes no time.
     pub fn put_event(&mut self, event: Object) -> Response {
         self.store.put(event)
     }

@@ -13,7 +13,7 @@ use super::{ApiError, Reason, WatchEvent, WatchEventType};
 /// Changes kept for resuming watches; older ones are compacted away.
 pub const HISTORY_LIMIT: usize = 4_000;
 /// Objects that a simulated cluster carries, Events apart.
-pub const OBJECT_LIMIT: usize = 25_000;
+pub const OBJECT_LIMIT: usize = 12_000;
 /// Events kept; the oldest go first (a real cluster drops them after an hour).
 pub const EVENT_LIMIT: usize = 2_000;
 
@@ -42,11 +42,7 @@ impl Commit {
             (true, true) => WatchEventType::Modified,
             (true, false) => WatchEventType::Deleted,
         };
-        Some(WatchEvent {
-            kind,
-            object: self.last.clone(),
-            revision: self.revision,
-        })
+        Some(WatchEvent { kind, object: self.last.clone(), revision: self.revision })
     }
 
     /// The object that changed, as it now is or last was.
@@ -177,9 +173,7 @@ impl Store {
             let text = format!("too old resource version: {revision} ({})", self.compacted);
             return Err(ApiError::new(Reason::Expired, text));
         }
-        let first = self
-            .history
-            .partition_point(|commit| commit.revision <= revision);
+        let first = self.history.partition_point(|commit| commit.revision <= revision);
         Ok(self.history.range(first..))
     }
 }
@@ -198,9 +192,7 @@ mod tests {
     }
 
     fn on_node(object: &Object) -> bool {
-        object
-            .as_pod()
-            .is_some_and(|pod| pod.spec.node_name.as_deref() == Some("node-1"))
+        object.as_pod().is_some_and(|pod| pod.spec.node_name.as_deref() == Some("node-1"))
     }
 
     #[test]
@@ -208,10 +200,7 @@ mod tests {
         let mut store = Store::default();
         let stored = store.put(pod("a", None)).unwrap();
         let last = store.remove(&stored.key()).unwrap();
-        assert_eq!(
-            (stored.meta().resource_version, last.meta().resource_version),
-            (1, 2)
-        );
+        assert_eq!((stored.meta().resource_version, last.meta().resource_version), (1, 2));
     }
 
     #[test]
@@ -221,15 +210,8 @@ mod tests {
         store.put(pod("a", Some("node-1"))).unwrap();
         store.put(pod("a", Some("node-1"))).unwrap();
         store.put(pod("a", Some("node-2"))).unwrap();
-        let seen: Vec<_> = store
-            .since(0)
-            .unwrap()
-            .map(|c| c.seen_through(on_node))
-            .collect();
-        let kinds: Vec<_> = seen
-            .into_iter()
-            .map(|event| event.map(|e| e.kind))
-            .collect();
+        let seen: Vec<_> = store.since(0).unwrap().map(|c| c.seen_through(on_node)).collect();
+        let kinds: Vec<_> = seen.into_iter().map(|event| event.map(|e| e.kind)).collect();
         use WatchEventType::{Added, Deleted, Modified};
         assert_eq!(kinds, [None, Some(Added), Some(Modified), Some(Deleted)]);
     }
@@ -240,10 +222,7 @@ mod tests {
         store.put(pod("a", None)).unwrap();
         store.put(pod("b", None)).unwrap();
         store.compact();
-        assert_eq!(
-            store.since(1).err().map(|e| e.reason),
-            Some(Reason::Expired)
-        );
+        assert_eq!(store.since(1).err().map(|e| e.reason), Some(Reason::Expired));
         assert_eq!(store.since(2).unwrap().count(), 0);
     }
 
@@ -256,10 +235,7 @@ mod tests {
             store.put(Object::Event(event)).unwrap();
         }
         assert_eq!(store.list(Kind::Event).count(), EVENT_LIMIT);
-        assert_eq!(
-            &*store.list(Kind::Event).next().unwrap().meta().name,
-            "e00005"
-        );
+        assert_eq!(&*store.list(Kind::Event).next().unwrap().meta().name, "e00005");
         assert!(store.is_empty());
     }
 }

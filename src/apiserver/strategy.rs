@@ -13,10 +13,7 @@ use super::{ApiError, Part, validation};
 
 /// Whether a kind counts its generations.
 pub fn has_generation(kind: Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Node | Kind::Event | Kind::Lease | Kind::Namespace
-    )
+    !matches!(kind, Kind::Node | Kind::Event | Kind::Lease | Kind::Namespace)
 }
 
 /// A new object carries no status and no server-made metadata, whatever the client sent.
@@ -36,13 +33,8 @@ pub fn prepare_for_create(object: &mut Object) {
     match object {
         Object::Pod(pod) => {
             let phase = Some(PodPhase::Pending);
-            pod.status = PodStatus {
-                phase,
-                ..PodStatus::default()
-            };
-            pod.status
-                .rest
-                .insert("qosClass".into(), json!(qos_class(pod)));
+            pod.status = PodStatus { phase, ..PodStatus::default() };
+            pod.status.rest.insert("qosClass".into(), json!(qos_class(pod)));
         }
         Object::ReplicaSet(set) => set.status = ReplicaSetStatus::default(),
         Object::Deployment(deployment) => deployment.status = Default::default(),
@@ -62,11 +54,7 @@ fn qos_class(pod: &Pod) -> &'static str {
     let guaranteed = containers().all(|c| {
         ["cpu", "memory"].iter().all(|resource| {
             let limit = c.resources.limits.get(*resource);
-            limit.is_some()
-                && c.resources
-                    .requests
-                    .get(*resource)
-                    .is_none_or(|r| Some(r) == limit)
+            limit.is_some() && c.resources.requests.get(*resource).is_none_or(|r| Some(r) == limit)
         })
     });
     match (silent, guaranteed) {
@@ -190,9 +178,7 @@ fn refuse(object: &Object, errors: &[String]) -> Result<(), ApiError> {
 
 /// Notes that a pod has its node.
 pub fn set_pod_scheduled(pod: &mut Pod, now: Timestamp) {
-    pod.status
-        .conditions
-        .retain(|condition| &*condition.kind != "PodScheduled");
+    pod.status.conditions.retain(|condition| &*condition.kind != "PodScheduled");
     pod.status.conditions.push(Condition {
         kind: "PodScheduled".into(),
         status: ConditionStatus::True,

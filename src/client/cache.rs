@@ -30,14 +30,8 @@ impl Cache {
     /// Stores an object; returns the one that it replaces.
     pub fn put(&mut self, object: Arc<Object>) -> Option<Arc<Object>> {
         let (kind, id) = (object.kind(), id_of(&object));
-        let before = self
-            .kinds
-            .entry(kind)
-            .or_default()
-            .insert(id.clone(), object.clone());
-        let moved = before
-            .as_ref()
-            .is_none_or(|b| owner_of(b) != owner_of(&object));
+        let before = self.kinds.entry(kind).or_default().insert(id.clone(), object.clone());
+        let moved = before.as_ref().is_none_or(|b| owner_of(b) != owner_of(&object));
         if let (true, Some(before)) = (moved, &before) {
             self.unindex(before);
         }
@@ -61,10 +55,7 @@ impl Cache {
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.kinds
-            .get(&kind)
-            .into_iter()
-            .flat_map(|named| named.values())
+        self.kinds.get(&kind).into_iter().flat_map(|named| named.values())
     }
 
     /// How many objects of a kind it knows.
@@ -78,24 +69,17 @@ impl Cache {
         kind: Kind,
         namespace: &'a str,
     ) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
-        self.all(kind)
-            .filter(move |object| &*object.meta().namespace == namespace)
+        self.all(kind).filter(move |object| &*object.meta().namespace == namespace)
     }
 
     /// All objects of a kind whose controlling owner has this uid, by name.
     pub fn owned_by(&self, kind: Kind, uid: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.by_owner
-            .get(&(kind, uid.clone()))
-            .into_iter()
-            .flat_map(|named| named.values())
+        self.by_owner.get(&(kind, uid.clone())).into_iter().flat_map(|named| named.values())
     }
 
     /// All objects of a kind in a namespace that nobody controls, by name.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.orphans
-            .get(&(kind, namespace.clone()))
-            .into_iter()
-            .flat_map(|named| named.values())
+        self.orphans.get(&(kind, namespace.clone())).into_iter().flat_map(|named| named.values())
     }
 
     /// The Pod of this key.
@@ -115,8 +99,7 @@ impl Cache {
 
     /// The Node of this name.
     pub fn node(&self, name: &Str) -> Option<&Node> {
-        self.get(&ObjectKey::new(Kind::Node, "", name.clone()))?
-            .as_node()
+        self.get(&ObjectKey::new(Kind::Node, "", name.clone()))?.as_node()
     }
 
     /// The Lease of this key.
@@ -128,10 +111,7 @@ impl Cache {
         let (kind, meta) = (object.kind(), object.meta());
         match meta.controller() {
             Some(owner) => self.by_owner.entry((kind, owner.uid.clone())).or_default(),
-            None => self
-                .orphans
-                .entry((kind, meta.namespace.clone()))
-                .or_default(),
+            None => self.orphans.entry((kind, meta.namespace.clone())).or_default(),
         }
     }
 

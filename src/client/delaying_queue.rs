@@ -131,10 +131,7 @@ mod tests {
         after(&mut queue, "web", 50);
         after(&mut queue, "web", 30);
         after(&mut queue, "web", 70);
-        assert_eq!(
-            queue.waiting().collect::<Vec<_>>(),
-            [(&"web", Time::from_millis(30))]
-        );
+        assert_eq!(queue.waiting().collect::<Vec<_>>(), [(&"web", Time::from_millis(30))]);
         assert_eq!(queue.advance(Time::from_millis(29)), [""; 0]);
         assert_eq!(queue.advance(Time::from_millis(30)), ["web"]);
         assert_eq!((queue.len(), queue.next_due()), (1, None));
@@ -155,10 +152,7 @@ mod tests {
         let mut queue = DelayingQueue::default();
         after(&mut queue, "web", 10);
         after(&mut queue, "web", 0);
-        assert_eq!(
-            (queue.len(), queue.due(&"web")),
-            (1, Some(Time::from_millis(10)))
-        );
+        assert_eq!((queue.len(), queue.due(&"web")), (1, Some(Time::from_millis(10))));
         queue.advance(Time::from_millis(10));
         assert_eq!(queue.merged(&"web"), 2);
     }

@@ -49,22 +49,12 @@ impl Default for Expectations {
 impl Expectations {
     /// Expectations that expire after another time than the usual.
     pub fn with_timeout(timeout: Duration) -> Expectations {
-        Expectations {
-            by_key: BTreeMap::new(),
-            timeout,
-        }
+        Expectations { by_key: BTreeMap::new(), timeout }
     }
 
     /// Replaces what is expected for the key.
     pub fn set(&mut self, key: &Str, adds: i64, dels: i64, now: Time) {
-        self.by_key.insert(
-            key.clone(),
-            Expectation {
-                adds,
-                dels,
-                since: now,
-            },
-        );
+        self.by_key.insert(key.clone(), Expectation { adds, dels, since: now });
     }
 
     /// Expects so many creations and nothing else.
@@ -136,10 +126,7 @@ pub struct UidTrackingExpectations {
 impl UidTrackingExpectations {
     /// Tracking on top of these expectations.
     pub fn new(expectations: Expectations) -> UidTrackingExpectations {
-        UidTrackingExpectations {
-            expectations,
-            uids: BTreeMap::new(),
-        }
+        UidTrackingExpectations { expectations, uids: BTreeMap::new() }
     }
 
     /// Expects so many creations and nothing else.
@@ -216,10 +203,7 @@ mod tests {
     #[test]
     fn a_controller_waits_until_it_has_seen_what_it_did() {
         let mut expectations = Expectations::default();
-        assert!(
-            expectations.satisfied("default/web", T0),
-            "nothing was ever expected"
-        );
+        assert!(expectations.satisfied("default/web", T0), "nothing was ever expected");
         expectations.expect_creations(&web(), 2, T0);
         expectations.creation_observed("default/web");
         assert!(!expectations.satisfied("default/web", T0));
@@ -244,16 +228,10 @@ mod tests {
         let mut expectations = Expectations::default();
         expectations.set(&web(), 3, 3, T0);
         expectations.lower("default/web", 5, 1);
-        assert_eq!(
-            expectations.get("default/web").map(|e| (e.adds, e.dels)),
-            Some((-2, 2))
-        );
+        assert_eq!(expectations.get("default/web").map(|e| (e.adds, e.dels)), Some((-2, 2)));
         expectations.expect_creations(&web(), 1, T0);
         expectations.raise("default/web", 1, 0);
-        assert_eq!(
-            expectations.get("default/web").map(|e| (e.adds, e.dels)),
-            Some((2, 0))
-        );
+        assert_eq!(expectations.get("default/web").map(|e| (e.adds, e.dels)), Some((2, 0)));
     }
 
     #[test]

@@ -79,11 +79,7 @@ impl<K: Ord + Clone> RateLimiter<K> {
 
     /// See [`RateLimiter::ItemExponential`].
     pub fn item_exponential(base: Duration, max: Duration) -> RateLimiter<K> {
-        RateLimiter::ItemExponential {
-            base,
-            max,
-            failures: BTreeMap::new(),
-        }
+        RateLimiter::ItemExponential { base, max, failures: BTreeMap::new() }
     }
 
     /// See [`RateLimiter::ItemFastSlow`].
@@ -92,12 +88,7 @@ impl<K: Ord + Clone> RateLimiter<K> {
         slow: Duration,
         max_fast_attempts: u32,
     ) -> RateLimiter<K> {
-        RateLimiter::ItemFastSlow {
-            fast,
-            slow,
-            max_fast_attempts,
-            failures: BTreeMap::new(),
-        }
+        RateLimiter::ItemFastSlow { fast, slow, max_fast_attempts, failures: BTreeMap::new() }
     }
 
     /// See [`RateLimiter::Bucket`].
@@ -107,59 +98,31 @@ impl<K: Ord + Clone> RateLimiter<K> {
 
     /// See [`RateLimiter::WithMaxWait`].
     pub fn with_max_wait(self, max: Duration) -> RateLimiter<K> {
-        RateLimiter::WithMaxWait {
-            limiter: Box::new(self),
-            max,
-        }
+        RateLimiter::WithMaxWait { limiter: Box::new(self), max }
     }
 
     /// See [`RateLimiter::Step`].
     pub fn step(base: Duration, max: Duration, threshold: u64) -> RateLimiter<K> {
-        RateLimiter::Step {
-            base,
-            max,
-            threshold,
-            calls: 0,
-        }
+        RateLimiter::Step { base, max, threshold, calls: 0 }
     }
 
     /// How long the item must wait now. Asking counts as one more failure.
     pub fn when(&mut self, item: &K, now: Time) -> Duration {
         match self {
-            RateLimiter::ItemExponential {
-                base,
-                max,
-                failures,
-            } => {
+            RateLimiter::ItemExponential { base, max, failures } => {
                 let failures = count_one_more(failures, item);
                 doubled(*base, failures - 1).min(*max)
             }
-            RateLimiter::ItemFastSlow {
-                fast,
-                slow,
-                max_fast_attempts,
-                failures,
-            } => {
+            RateLimiter::ItemFastSlow { fast, slow, max_fast_attempts, failures } => {
                 let failures = count_one_more(failures, item);
-                if failures <= *max_fast_attempts {
-                    *fast
-                } else {
-                    *slow
-                }
+                if failures <= *max_fast_attempts { *fast } else { *slow }
             }
             RateLimiter::Bucket(bucket) => bucket.reserve(now),
-            RateLimiter::MaxOf(limiters) => limiters
-                .iter_mut()
-                .map(|l| l.when(item, now))
-                .max()
-                .unwrap_or_default(),
+            RateLimiter::MaxOf(limiters) => {
+                limiters.iter_mut().map(|l| l.when(item, now)).max().unwrap_or_default()
+            }
             RateLimiter::WithMaxWait { limiter, max } => limiter.when(item, now).min(*max),
-            RateLimiter::Step {
-                base,
-                max,
-                threshold,
-                calls,
-            } => {
+            RateLimiter::Step { base, max, threshold, calls } => {
                 *calls = calls.saturating_add(1);
                 if *calls <= *threshold { *base } else { *max }
             }
@@ -186,11 +149,9 @@ impl<K: Ord + Clone> RateLimiter<K> {
             | RateLimiter::ItemFastSlow { failures, .. } => {
                 failures.get(item).copied().unwrap_or(0)
             }
-            RateLimiter::MaxOf(limiters) => limiters
-                .iter()
-                .map(|l| l.num_requeues(item))
-                .max()
-                .unwrap_or(0),
+            RateLimiter::MaxOf(limiters) => {
+                limiters.iter().map(|l| l.num_requeues(item)).max().unwrap_or(0)
+            }
             RateLimiter::WithMaxWait { limiter, .. } => limiter.num_requeues(item),
             RateLimiter::Bucket(_) | RateLimiter::Step { .. } => 0,
         }
@@ -214,10 +175,7 @@ fn count_one_more<K: Ord + Clone>(failures: &mut BTreeMap<K, u32>, item: &K) -> 
 /// `base × 2^times`, cut where it would not fit a duration of Go.
 fn doubled(base: Duration, times: u32) -> Duration {
     let factor = 1u128.checked_shl(times).unwrap_or(u128::MAX);
-    let nanos = base
-        .as_nanos()
-        .saturating_mul(factor)
-        .min(FOREVER.as_nanos());
+    let nanos = base.as_nanos().saturating_mul(factor).min(FOREVER.as_nanos());
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
@@ -235,12 +193,7 @@ pub struct Bucket {
 impl Bucket {
     /// A full bucket.
     pub fn new(qps: u32, burst: u32) -> Bucket {
-        Bucket {
-            qps,
-            burst,
-            tokens: i128::from(burst) * NANOS,
-            last: Time::ZERO,
-        }
+        Bucket { qps, burst, tokens: i128::from(burst) * NANOS, last: Time::ZERO }
     }
 
     /// Tokens a second.
@@ -285,10 +238,7 @@ mod tests {
         }
         assert_eq!(limiter.when(&"new", Time::ZERO), 100 * MS);
         assert_eq!(limiter.when(&"newer", Time::ZERO), 200 * MS);
-        assert_eq!(
-            (limiter.num_requeues(&"web"), limiter.num_requeues(&"db")),
-            (2, 98)
-        );
+        assert_eq!((limiter.num_requeues(&"web"), limiter.num_requeues(&"db")), (2, 98));
         limiter.forget(&"web");
         assert_eq!(limiter.num_requeues(&"web"), 0);
     }
@@ -301,10 +251,7 @@ mod tests {
         assert_eq!([waits(&mut bucket, 0), waits(&mut bucket, 0)], [0, 0]);
         assert_eq!([waits(&mut bucket, 0), waits(&mut bucket, 50)], [100, 150]);
         assert_eq!(waits(&mut bucket, 300), 0);
-        assert_eq!(
-            [0, 1, 2].map(|_| waits(&mut bucket, 1_000_000)),
-            [0, 0, 100]
-        );
+        assert_eq!([0, 1, 2].map(|_| waits(&mut bucket, 1_000_000)), [0, 0, 100]);
     }
 
     #[test]

@@ -26,10 +26,7 @@ impl<K: Ord + Clone> Default for RateLimitingQueue<K> {
 impl<K: Ord + Clone> RateLimitingQueue<K> {
     /// An empty queue with this limiter.
     pub fn new(limiter: RateLimiter<K>) -> Self {
-        RateLimitingQueue {
-            queue: DelayingQueue::default(),
-            limiter,
-        }
+        RateLimitingQueue { queue: DelayingQueue::default(), limiter }
     }
 
     /// Adds the key again after a failure, when the limiter says that it may; tells the delay.
@@ -82,10 +79,7 @@ mod tests {
             queue.done(&"web");
             delay.as_millis()
         };
-        assert_eq!(
-            [0, 1, 2].map(|s| fail(&mut queue, Time::from_secs(s))),
-            [5, 10, 20]
-        );
+        assert_eq!([0, 1, 2].map(|s| fail(&mut queue, Time::from_secs(s))), [5, 10, 20]);
         assert_eq!(queue.num_requeues(&"web"), 3);
         queue.forget(&"web");
         assert_eq!(fail(&mut queue, Time::from_secs(3)), 5);

@@ -59,11 +59,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
         let is_processing = self.processing.contains(&key);
         if let Some(adds) = self.dirty.get_mut(&key) {
             *adds = adds.saturating_add(1);
-            return if is_processing {
-                Added::WhileProcessing
-            } else {
-                Added::Merged
-            };
+            return if is_processing { Added::WhileProcessing } else { Added::Merged };
         }
         self.dirty.insert(key.clone(), 1);
         if is_processing {
@@ -160,10 +156,7 @@ mod tests {
         assert_eq!(queue.add("web"), Added::Merged);
         assert_eq!(queue.add("web"), Added::Merged);
         assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"web", 3), (&"db", 1)]);
-        assert_eq!(
-            (queue.get(), queue.get(), queue.get()),
-            (Some("web"), Some("db"), None)
-        );
+        assert_eq!((queue.get(), queue.get(), queue.get()), (Some("web"), Some("db"), None));
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::api::{Object, ObjectKey, Str, Timestamp};
 use crate::client::Cache;
 use crate::kernel::Time;
 
-/// One change, as an informer hands it to its handlers. Level-triggered controllers take only its key
-/// from it; edge-triggered ones act on it.
+/// One change, as an informer hands it to its handlers. Level-triggered controllers take only its
+/// key from it; edge-triggered ones act on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// What happened.
@@ -40,10 +40,7 @@ impl Change {
 
     /// Whether the object is gone.
     pub fn is_deletion(&self) -> bool {
-        matches!(
-            self.kind,
-            ChangeKind::Deleted | ChangeKind::DeletedFinalStateUnknown
-        )
+        matches!(self.kind, ChangeKind::Deleted | ChangeKind::DeletedFinalStateUnknown)
     }
 }
 
@@ -80,7 +77,7 @@ pub struct Woken {
     pub created: Vec<ObjectKey>,
     /// Keys for which the expected deletion of this pod (`namespace/name`) was seen.
     pub deleted: Vec<(ObjectKey, Str)>,
-    /// Keys whose expectations are void, since the object is gone: a new one of the same name starts
-    /// clean.
+    /// Keys whose expectations are void, since the object is gone: a new one of the same name
+    /// starts clean.
     pub forgotten: Vec<ObjectKey>,
 }

@@ -1,8 +1,10 @@
-//! For tests: one controller beside a real API server, with no network between them. What the server
-//! commits is told at once, requests are answered at once, time moves only on demand.
+//! For tests: one controller beside a real API server, with no network between them. What the
+//! server commits is told at once, requests are answered at once, time moves only on demand.
 
 use std::collections::VecDeque;
 use std::time::Duration;
+
+use serde_json::json;
 
 use crate::api::{Kind, Object, ObjectKey, Value};
 use crate::apiserver::{ApiError, ApiServer, Part, Request, Response, Verb, WatchEventType};
@@ -60,6 +62,7 @@ impl<L: Loop> Lockstep<L> {
 
     /// Stores an object, with the status that it brings along.
     pub fn create(&mut self, kind: Kind, value: Value) -> Object {
+        let value = complete(kind, value);
         let has_status = value.get("status").is_some();
         let mut object = Object::from_value(kind, value).expect("an object");
         let request = Request::Create(object.clone().into());
@@ -237,6 +240,30 @@ impl<L: Loop> Lockstep<L> {
             self.events.push(format!("{}: {reason}: {message}", about.key()));
         }
     }
+}
+
+/// What the server requires and a test does not care about.
+fn complete(kind: Kind, mut value: Value) -> Value {
+    let container = || json!({"name": "main", "image": "registry.example/web:1"});
+    match kind {
+        Kind::Pod => {
+            let containers = &mut value["spec"]["containers"];
+            if containers.as_array().is_none_or(|containers| containers.is_empty()) {
+                *containers = json!([container()]);
+            }
+            for own in containers.as_array_mut().into_iter().flatten() {
+                own["image"] = container()["image"].clone();
+            }
+        }
+        Kind::ReplicaSet | Kind::Deployment => {
+            let labels = json!({"app": "web"});
+            value["spec"]["selector"] = json!({"matchLabels": labels});
+            let spec = json!({"containers": [container()]});
+            value["spec"]["template"] = json!({"metadata": {"labels": labels}, "spec": spec});
+        }
+        _ => {}
+    }
+    value
 }
 
 macro_rules! looped {

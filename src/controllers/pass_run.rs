@@ -150,25 +150,16 @@ impl PassRun {
             Stage::Status => self.send_status(now),
             Stage::StatusReread => self.send_reread(),
             Stage::Fallback => self.end(),
-            Stage::Ended => Step::Ended(Ended {
-                error: self.error.clone(),
-            }),
+            Stage::Ended => Step::Ended(Ended { error: self.error.clone() }),
         }
     }
 
     fn send_batch(&mut self) -> Step {
         let batch = &self.plan.batches[self.next_batch];
-        let requests: Vec<Request> = batch
-            .iter()
-            .map(|i| self.with_version(&i.request))
-            .collect();
+        let requests: Vec<Request> = batch.iter().map(|i| self.with_version(&i.request)).collect();
         self.next_batch += 1;
         self.waiting = requests.len();
-        if requests.is_empty() {
-            self.next(Time::ZERO)
-        } else {
-            Step::Send(requests)
-        }
+        if requests.is_empty() { self.next(Time::ZERO) } else { Step::Send(requests) }
     }
 
     /// An earlier answer of the same pass may have moved the version of the object written now.
@@ -197,9 +188,7 @@ impl PassRun {
         }
         self.status_tries_left -= 1;
         self.waiting = 1;
-        Step::Send(vec![
-            self.with_version(&Request::Update(Part::Status, Arc::new(after))),
-        ])
+        Step::Send(vec![self.with_version(&Request::Update(Part::Status, Arc::new(after)))])
     }
 
     fn send_reread(&mut self) -> Step {
@@ -212,17 +201,14 @@ impl PassRun {
 
     fn end(&mut self) -> Step {
         self.stage = Stage::Ended;
-        Step::Ended(Ended {
-            error: self.error.clone(),
-        })
+        Step::Ended(Ended { error: self.error.clone() })
     }
 
     /// Takes the answer to request `index` of those last sent.
     pub fn answer(&mut self, index: usize, response: &Response) {
         self.waiting = self.waiting.saturating_sub(1);
         if let Ok(object) = response {
-            self.versions
-                .insert(object.key(), object.meta().resource_version);
+            self.versions.insert(object.key(), object.meta().resource_version);
         }
         match self.stage {
             Stage::Batches => self.answer_intent(index, response),
@@ -244,13 +230,7 @@ impl PassRun {
 
     fn answer_intent(&mut self, index: usize, response: &Response) {
         let batch = self.next_batch.saturating_sub(1);
-        let Some(intent) = self
-            .plan
-            .batches
-            .get(batch)
-            .and_then(|b| b.get(index))
-            .cloned()
-        else {
+        let Some(intent) = self.plan.batches.get(batch).and_then(|b| b.get(index)).cloned() else {
             return;
         };
         match response {
@@ -258,15 +238,14 @@ impl PassRun {
                 if let Some(uid) = &intent.must_be_alive
                     && (object.meta().uid != *uid || object.meta().is_terminating())
                 {
+                    // So that an edge-triggered loop does not go on without having asked again.
+                    self.failed.push(intent);
                     self.fail(format!("{} is being deleted", object.meta().name));
                     return;
                 }
                 self.writes_done += u32::from(intent.request.is_write());
-                self.events.extend(
-                    intent
-                        .on_success
-                        .map(|n| filled(n, "{name}", &object.meta().name)),
-                );
+                self.events
+                    .extend(intent.on_success.map(|n| filled(n, "{name}", &object.meta().name)));
             }
             Err(error) if (intent.tolerates)(error) => {
                 self.break_promise(&intent);
@@ -275,8 +254,7 @@ impl PassRun {
                 self.failed.push(intent.clone());
                 self.break_promise(&intent);
                 let text = &error.message;
-                self.events
-                    .extend(intent.on_failure.map(|note| filled(note, "{error}", text)));
+                self.events.extend(intent.on_failure.map(|note| filled(note, "{error}", text)));
                 if self.error.is_none() {
                     let fallback = intent.fallbacks.iter().find(|f| (f.applies)(error));
                     if let Some((write, event)) = fallback.map(|f| f.filled(error)) {
@@ -334,12 +312,7 @@ impl PassRun {
 
     fn break_remaining_promises(&mut self) {
         self.stopped_at = self.next_batch;
-        let rest = self
-            .plan
-            .batches
-            .get(self.next_batch..)
-            .unwrap_or_default()
-            .concat();
+        let rest = self.plan.batches.get(self.next_batch..).unwrap_or_default().concat();
         self.next_batch = self.plan.batches.len();
         for intent in &rest {
             self.break_promise(intent);

@@ -98,12 +98,7 @@ pub struct Finish {
 impl Finish {
     /// A status that depends on nothing but what was seen.
     pub fn plain(before: Arc<Object>, after: Object) -> Finish {
-        Finish {
-            before,
-            after,
-            amend: |_, _, _| {},
-            retries: 0,
-        }
+        Finish { before, after, amend: |_, _, _| {}, retries: 0 }
     }
 }
 
@@ -173,24 +168,14 @@ impl EventNote {
     }
 
     fn new(about: &Arc<Object>, kind: EventType, reason: &str, message: String) -> EventNote {
-        EventNote {
-            about: about.clone(),
-            field_path: None,
-            kind,
-            reason: reason.into(),
-            message,
-        }
+        EventNote { about: about.clone(), field_path: None, kind, reason: reason.into(), message }
     }
 }
 
 impl Plan {
     /// A pass that found nothing to do.
     pub fn nothing(sees: Fact, wants: Fact) -> Plan {
-        Plan {
-            sees,
-            wants,
-            ..Plan::default()
-        }
+        Plan { sees, wants, ..Plan::default() }
     }
 
     /// Adds one request that waits for all before it.
@@ -200,9 +185,6 @@ impl Plan {
 
     /// The objects that the plan writes, for tests and for showing.
     pub fn writes(&self) -> impl Iterator<Item = (Deed, ObjectKey)> + '_ {
-        self.batches
-            .iter()
-            .flatten()
-            .map(|intent| (intent.deed, intent.request.key()))
+        self.batches.iter().flatten().map(|intent| (intent.deed, intent.request.key()))
     }
 }

@@ -1,5 +1,6 @@
 //! Taints and tolerations, as the scheduler and the taint eviction read them
-//! (`k8s.io/component-helpers/scheduling/corev1`). The operators `Lt` and `Gt` (alpha) are left out.
+//! (`k8s.io/component-helpers/scheduling/corev1`). The operators `Lt` and `Gt` (alpha) are left
+//! out.
 
 use crate::api::{Taint, TaintEffect, Toleration};
 

@@ -1,5 +1,5 @@
-//! What is due, and when: the simulator's queue. Entries of the same moment come out in the order in
-//! which they went in, so a run has exactly one order.
+//! What is due, and when: the simulator's queue. Entries of the same moment come out in the order
+//! in which they went in, so a run has exactly one order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -44,10 +44,7 @@ pub struct Agenda<T> {
 
 impl<T> Default for Agenda<T> {
     fn default() -> Self {
-        Agenda {
-            heap: BinaryHeap::new(),
-            next_sequence: 0,
-        }
+        Agenda { heap: BinaryHeap::new(), next_sequence: 0 }
     }
 }
 
@@ -84,13 +81,11 @@ impl<T> Agenda<T> {
         self.heap.is_empty()
     }
 
-    /// Changes entries in place: `visit` may move an entry's time or, by returning false, remove it.
+    /// Changes entries in place: `visit` may move an entry's time or, by returning false, remove
+    /// it.
     pub fn revise(&mut self, mut visit: impl FnMut(&mut Entry<T>) -> bool) {
         let entries = std::mem::take(&mut self.heap).into_vec();
-        self.heap = entries
-            .into_iter()
-            .filter_map(|mut e| visit(&mut e).then_some(e))
-            .collect();
+        self.heap = entries.into_iter().filter_map(|mut e| visit(&mut e).then_some(e)).collect();
     }
 }
 
@@ -104,9 +99,7 @@ mod tests {
         for (ms, what) in [(5, "c"), (1, "a"), (5, "d"), (1, "b")] {
             agenda.put(Time::from_millis(ms), what);
         }
-        let order: Vec<_> = std::iter::from_fn(|| agenda.take())
-            .map(|e| e.what)
-            .collect();
+        let order: Vec<_> = std::iter::from_fn(|| agenda.take()).map(|e| e.what).collect();
         assert_eq!(order, ["a", "b", "c", "d"]);
     }
 }

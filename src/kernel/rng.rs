@@ -23,11 +23,7 @@ impl Rng {
 
     /// A number from `0` to `bound - 1`; `0` for a bound of `0`.
     pub fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 {
-            0
-        } else {
-            self.0.rand_range(0..bound)
-        }
+        if bound == 0 { 0 } else { self.0.rand_range(0..bound) }
     }
 
     /// A span between `low` and `high`, both included, to the microsecond.
@@ -53,11 +49,7 @@ mod tests {
     fn a_span_stays_within_its_bounds() {
         let mut rng = Rng::stream(1, "spans");
         let (low, high) = (Duration::from_millis(5), Duration::from_millis(20));
-        assert!(
-            (0..1_000)
-                .map(|_| rng.span(low, high))
-                .all(|s| (low..=high).contains(&s))
-        );
+        assert!((0..1_000).map(|_| rng.span(low, high)).all(|s| (low..=high).contains(&s)));
         assert_eq!(rng.span(high, high), high);
     }
 }

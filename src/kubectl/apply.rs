@@ -1,5 +1,5 @@
-//! `kubectl apply`: what was applied last time is remembered in an annotation, so that the next time a
-//! field that is no longer there can be told from one that was never asked for.
+//! `kubectl apply`: what was applied last time is remembered in an annotation, so that the next
+//! time a field that is no longer there can be told from one that was never asked for.
 
 use std::sync::Arc;
 
@@ -96,10 +96,10 @@ fn one(
     if annotation.is_none() {
         let plural = kind.info().plural;
         out.line(format!(
-            "Warning: resource {plural}/{} is missing the {LAST_APPLIED} annotation which is required \
-             by kubectl apply. kubectl apply should only be used on resources created declaratively by \
-             either kubectl create --save-config or kubectl apply. The missing annotation will be \
-             patched automatically.",
+            "Warning: resource {plural}/{} is missing the {LAST_APPLIED} annotation which is \
+             required by kubectl apply. kubectl apply should only be used on resources created \
+             declaratively by either kubectl create --save-config or kubectl apply. The missing \
+             annotation will be patched automatically.",
             object.meta().name
         ));
     }

@@ -98,17 +98,16 @@ pub fn named(named: &Named, api: &mut dyn Api, out: &mut Output) {
         meta.namespace = named.namespace.clone();
     }
     let name = printed(&object);
-    if named.dry_run == DryRun::No {
-        if let Err(error) = api.request(Request::Create(Arc::new(object))) {
-            let kind = named.kind.info().kind.to_lowercase();
-            let plain = matches!(named.kind, Kind::Pod | Kind::Namespace);
-            let line = match error.reason {
-                Reason::Invalid => refused(&error, None),
-                _ if plain => refused(&error, None),
-                _ => format!("error: failed to create {kind}: {}", error.message),
-            };
-            return out.fail(line);
-        }
+    if named.dry_run == DryRun::No
+        && let Err(error) = api.request(Request::Create(Arc::new(object)))
+    {
+        let kind = named.kind.info().kind.to_lowercase();
+        let plain = matches!(named.kind, Kind::Pod | Kind::Namespace);
+        return out.fail(match error.reason {
+            Reason::Invalid => refused(&error, None),
+            _ if plain => refused(&error, None),
+            _ => format!("error: failed to create {kind}: {}", error.message),
+        });
     }
     out.line(format!("{name} created{}", named.dry_run.suffix()));
 }

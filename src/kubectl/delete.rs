@@ -12,8 +12,8 @@ use super::resources::{find, resource};
 use super::{Api, Output};
 
 const FORCED: &str = "Warning: Immediate deletion does not wait for confirmation that the running \
-                      resource has been terminated. The resource may continue to run on the cluster \
-                      indefinitely.";
+                      resource has been terminated. The resource may continue to run on the \
+                      cluster indefinitely.";
 
 /// Deletes what is named on the line or in the text.
 pub fn run(
@@ -61,7 +61,9 @@ fn from_text(
             None => {
                 let name = &document.object.meta().name;
                 let line = not_found(&resource(document.object.kind()), name);
-                missing.push(line.replace("(NotFound): ", "(NotFound): error when deleting \"STDIN\": "));
+                missing.push(
+                    line.replace("(NotFound): ", "(NotFound): error when deleting \"STDIN\": "),
+                );
             }
         }
     }
@@ -76,14 +78,14 @@ fn one(object: &Arc<Object>, options: &Delete, api: &mut dyn Api, out: &mut Outp
         propagation: options.cascade,
         preconditions: Preconditions::default(),
     };
-    if options.dry_run == DryRun::No {
-        if let Err(error) = api.request(Request::Delete(key.clone(), asked)) {
-            let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
-            if !ignored {
-                out.fail(refused(&error, None));
-            }
-            return;
+    if options.dry_run == DryRun::No
+        && let Err(error) = api.request(Request::Delete(key.clone(), asked))
+    {
+        let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
+        if !ignored {
+            out.fail(refused(&error, None));
         }
+        return;
     }
     if options.name_only {
         out.line(format!("{}/{}", kind.printed(), key.name));

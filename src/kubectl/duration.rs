@@ -18,7 +18,7 @@ pub fn human_duration(seconds: i64) -> String {
         ..=-2 => "<invalid>".into(),
         -1 => "0s".into(),
         0..120 => format!("{seconds}s"),
-        ..600 => two(seconds / MINUTE, "m", seconds % MINUTE, "s"),
+        120..600 => two(seconds / MINUTE, "m", seconds % MINUTE, "s"),
         _ if seconds < 3 * HOUR => format!("{}m", seconds / MINUTE),
         _ if seconds < 8 * HOUR => two(seconds / HOUR, "h", seconds / MINUTE % 60, "m"),
         _ if seconds < 2 * DAY => format!("{}h", seconds / HOUR),
@@ -49,7 +49,6 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
         Some(since) => human_duration(now.seconds_since(since)),
     }
 }
-
 
 #[cfg(test)]
 mod tests {

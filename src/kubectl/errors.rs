@@ -16,10 +16,7 @@ pub struct UsageError {
 impl UsageError {
     /// An error without a suggestion.
     pub fn plain(message: impl Into<String>) -> UsageError {
-        UsageError {
-            message: message.into(),
-            suggestion: None,
-        }
+        UsageError { message: message.into(), suggestion: None }
     }
 }
 
@@ -48,7 +45,8 @@ pub fn refused(error: &ApiError, doing: Option<&str>) -> String {
     format!("Error from server ({}): {message}", error.reason.word())
 }
 
-/// `Deployment.apps "web" is invalid: [a, b]`, which kubectl prints with each error on its own line.
+/// `Deployment.apps "web" is invalid: [a, b]`, which kubectl prints with each error on its own
+/// line.
 fn invalid(message: &str) -> String {
     let Some((about, errors)) = message.split_once(" is invalid: ") else {
         return format!("error: {message}");

@@ -36,11 +36,7 @@ fn specs(list: &'static str) -> impl Iterator<Item = Spec> {
         };
         let name = word.trim_end_matches(['=', '?']);
         let (long, short) = name.split_once(',').unwrap_or((name, ""));
-        Spec {
-            long,
-            short: short.chars().next(),
-            takes,
-        }
+        Spec { long, short: short.chars().next(), takes }
     })
 }
 
@@ -56,10 +52,7 @@ pub struct Flags {
 impl Flags {
     /// Takes the words behind a verb apart; `list` are the verb's own flags.
     pub fn parse(verb: &str, list: &'static str, words: &[String]) -> Result<Flags, UsageError> {
-        let mut flags = Flags {
-            verb: verb.into(),
-            ..Flags::default()
-        };
+        let mut flags = Flags { verb: verb.into(), ..Flags::default() };
         // A verb's own flags go first: `-f` of logs is not that of the others.
         let specs: Vec<Spec> = specs(list).chain(specs(COMMON)).collect();
         let mut words = words.iter();
@@ -194,7 +187,9 @@ mod tests {
 
     #[test]
     fn a_value_may_stand_behind_an_equals_sign_or_alone_or_behind_the_letter() {
-        for line in ["pods -n x", "pods -nx", "pods -n=x", "--namespace x pods", "--namespace=x pods"] {
+        for line in
+            ["pods -n x", "pods -nx", "pods -n=x", "--namespace x pods", "--namespace=x pods"]
+        {
             let flags = parse(line).unwrap();
             assert_eq!(flags.value("namespace"), Some("x"), "{line}");
             assert_eq!(flags.words, ["pods"], "{line}");

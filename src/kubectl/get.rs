@@ -22,7 +22,8 @@ pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
         }
     }
     let none = groups.iter().all(|group| group.objects.is_empty());
-    let single = matches!(select.targets.as_slice(), [one] if one.which != super::command::Which::All);
+    let single =
+        matches!(select.targets.as_slice(), [one] if one.which != super::command::Which::All);
     match &view.format {
         _ if none && single => {}
         Format::Table | Format::Wide if none => nothing(select, view, out),
@@ -152,10 +153,7 @@ pub fn events(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
             None => "No events found.".into(),
         });
     }
-    let look = Look {
-        with_namespace: select.namespace.is_none(),
-        ..Look::default()
-    };
+    let look = Look { with_namespace: select.namespace.is_none(), ..Look::default() };
     let table: Table = table(Kind::Event, &events, api.now(), &look);
     out.text.push_str(&table.text(!view.no_headers));
 }

@@ -1,7 +1,7 @@
 //! `kubectl label` and `annotate`.
 
-use crate::api::{StrMap, names};
 use crate::api::Value;
+use crate::api::{StrMap, names};
 
 use super::command::{LabelChange, Select};
 use super::errors::refused;

@@ -49,10 +49,8 @@ fn of_pod(pod: &Pod, key: &ObjectKey, logs: &Logs, api: &dyn Api, out: &mut Outp
     let names: Vec<Str> = match &logs.container {
         Some(name) => {
             if !all.clone().any(|container| container.name == *name) {
-                return out.fail(format!(
-                    "error: container {name} is not valid for pod {}",
-                    key.name
-                ));
+                return out
+                    .fail(format!("error: container {name} is not valid for pod {}", key.name));
             }
             vec![name.clone()]
         }
@@ -80,8 +78,8 @@ fn container(key: &ObjectKey, name: &Str, logs: &Logs, api: &dyn Api, out: &mut 
     }
     let Some(lines) = api.logs(key, name) else {
         return out.fail(format!(
-            "Error from server (BadRequest): container {name:?} in pod {pod:?} is waiting to start: \
-             ContainerCreating"
+            "Error from server (BadRequest): container {name:?} in pod {pod:?} is waiting to \
+             start: ContainerCreating"
         ));
     };
     let skip = logs.tail.map_or(0, |tail| lines.len().saturating_sub(tail));

@@ -1,9 +1,9 @@
-//! Merging for `apply` and `patch`: a three-way merge that minds the keys of lists, and the JSON merge
-//! patch between two values.
+//! Merging for `apply` and `patch`: a three-way merge that minds the keys of lists, and the JSON
+//! merge patch between two values.
 //!
-//! Follows apimachinery `pkg/util/strategicpatch/patch.go` with the merge keys of `k8s.io/api`. Instead
-//! of a patch with directives, which the real server would have to carry out, the merged object itself
-//! is computed. Left out: `$patch` directives in a patch written by hand.
+//! Follows apimachinery `pkg/util/strategicpatch/patch.go` with the merge keys of `k8s.io/api`.
+//! Instead of a patch with directives, which the real server would have to carry out, the merged
+//! object itself is computed. Left out: `$patch` directives in a patch written by hand.
 
 use serde_json::Map;
 
@@ -12,8 +12,13 @@ use crate::api::Value;
 /// The key by which the items of a list are told apart, if the list is merged by items.
 fn merge_key(field: &str, items: &[Value]) -> Option<&'static str> {
     let key = match field {
-        "containers" | "initContainers" | "ephemeralContainers" | "volumes" | "env"
-        | "imagePullSecrets" | "secrets" => "name",
+        "containers"
+        | "initContainers"
+        | "ephemeralContainers"
+        | "volumes"
+        | "env"
+        | "imagePullSecrets"
+        | "secrets" => "name",
         "volumeMounts" => "mountPath",
         "volumeDevices" => "devicePath",
         "ports" if items.iter().any(|item| item.get("containerPort").is_some()) => "containerPort",
@@ -33,7 +38,8 @@ fn retains_keys(field: &str) -> bool {
     field == "strategy"
 }
 
-/// `current`, with what `modified` says, and without what `original` said and `modified` no longer does.
+/// `current`, with what `modified` says, and without what `original` said and `modified` no longer
+/// does.
 pub fn three_way(original: &Value, modified: &Value, current: &Value) -> Value {
     merge("", Some(original), modified, current)
 }
@@ -93,16 +99,16 @@ fn merge_maps(
     merged
 }
 
-/// Items in the order of `modified`; those that only `current` has, and that were never asked for, stay.
+/// Items in the order of `modified`; those that only `current` has, and that were never asked for,
+/// stay.
 fn merge_lists(
     key: &str,
     original: Option<&Value>,
     modified: &[Value],
     current: &[Value],
 ) -> Vec<Value> {
-    let find = |items: &[Value], id: &Value| {
-        items.iter().find(|item| item.get(key) == Some(id)).cloned()
-    };
+    let find =
+        |items: &[Value], id: &Value| items.iter().find(|item| item.get(key) == Some(id)).cloned();
     let before = original.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut merged = Vec::new();
     for item in modified {
@@ -192,16 +198,20 @@ mod tests {
             {"name": "old"},
         ]});
         let merged = three_way(&original, &modified, &current);
-        assert_eq!(merged, json!({"containers": [
-            {"name": "a", "image": "y", "args": ["1"], "policy": "Always"},
-            {"name": "injected"},
-        ]}));
+        assert_eq!(
+            merged,
+            json!({"containers": [
+                {"name": "a", "image": "y", "args": ["1"], "policy": "Always"},
+                {"name": "injected"},
+            ]})
+        );
     }
 
     #[test]
     fn another_strategy_throws_out_the_settings_of_the_old_one() {
         let original = json!({});
-        let current = json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}});
+        let current =
+            json!({"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}});
         let same = three_way(&original, &json!({"strategy": {"type": "RollingUpdate"}}), &current);
         assert_eq!(same, current);
         let other = three_way(&original, &json!({"strategy": {"type": "Recreate"}}), &current);

@@ -1,9 +1,9 @@
 //! kubectl: a line in, requests to the API server and text out.
 //!
-//! Follows <https://github.com/kubernetes/kubectl> (1.36) in what it asks and in its words. A line runs
-//! at one moment of simulated time: nothing waits (`rollout status` and `-w` say how things stand), and
-//! nothing is read but standard input. Ours are `--limit=N`, and `pod/$(app=web)[0]` for the first pod
-//! with that label, since a script cannot know the names of pods to come.
+//! Follows <https://github.com/kubernetes/kubectl> (1.36) in what it asks and in its words. A line
+//! runs at one moment of simulated time: nothing waits (`rollout status` and `-w` say how things
+//! stand), and nothing is read but standard input. Ours are `--limit=N`, and `pod/$(app=web)[0]`
+//! for the first pod with that label, since a script cannot know the names of pods to come.
 
 mod apply;
 mod command;
@@ -34,11 +34,11 @@ use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
 
 pub use command::Command;
-pub use duration::{human_duration, short_human_duration};
+pub use duration::{age, human_duration, short_human_duration};
 pub use errors::UsageError;
 pub use merge::{difference, three_way};
 pub use parse::parse;
-pub use printers::{Table, table};
+pub use printers::{Look, Table, table};
 
 /// The API server, as kubectl sees it at one moment.
 pub trait Api {

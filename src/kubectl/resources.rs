@@ -38,11 +38,7 @@ pub fn find(select: &Select, api: &dyn Api) -> Vec<Found> {
 
 fn look_up(target: &Target, select: &Select, api: &dyn Api) -> Found {
     let kind = target.kind;
-    let found = |objects, missing| Found {
-        kind,
-        objects,
-        missing,
-    };
+    let found = |objects, missing| Found { kind, objects, missing };
     match &target.which {
         Which::All => found(list(kind, select, api), None),
         Which::Name(name) => {

@@ -1,5 +1,5 @@
-//! `kubectl rollout` for Deployments (`pkg/polymorphichelpers`). `status` says how things stand now; the
-//! real one waits.
+//! `kubectl rollout` for Deployments (`pkg/polymorphichelpers`). `status` says how things stand
+//! now; the real one waits.
 
 use std::sync::Arc;
 
@@ -45,11 +45,15 @@ pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut
 fn unsupported(kind: Kind, action: RolloutAction) -> String {
     let name = kind.printed();
     match action {
-        RolloutAction::Status(_) => format!("error: no status viewer has been implemented for {name}"),
+        RolloutAction::Status(_) => {
+            format!("error: no status viewer has been implemented for {name}")
+        }
         RolloutAction::History(_) => {
             format!("error: no history viewer has been implemented for \"{name}\"")
         }
-        RolloutAction::Undo(_) => format!("error: no rollbacker has been implemented for \"{name}\""),
+        RolloutAction::Undo(_) => {
+            format!("error: no rollbacker has been implemented for \"{name}\"")
+        }
         RolloutAction::Pause => format!("error: {} pausing is not supported", resource(kind)),
         RolloutAction::Resume => format!("error: {} resuming is not supported", resource(kind)),
         RolloutAction::Restart => format!("error: {} restarting is not supported", resource(kind)),
@@ -65,7 +69,8 @@ fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<()
     let running = revision_of(&meta.annotations);
     if revision > 0 && revision != running {
         return Err(format!(
-            "error: desired revision ({revision}) is different from the running revision ({running})"
+            "error: desired revision ({revision}) is different from the running revision \
+             ({running})"
         ));
     }
     if meta.generation > status.observed_generation {
@@ -79,7 +84,8 @@ fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<()
         return Err(format!("error: deployment {name:?} exceeded its progress deadline"));
     }
     let (updated, wanted) = (status.updated_replicas, spec.replicas());
-    let waits = |what: String| format!("Waiting for deployment {name:?} rollout to finish: {what}...");
+    let waits =
+        |what: String| format!("Waiting for deployment {name:?} rollout to finish: {what}...");
     out.line(if updated < wanted {
         waits(format!("{updated} out of {wanted} new replicas have been updated"))
     } else if status.replicas > updated {
@@ -130,10 +136,8 @@ fn history(
         return Ok(());
     }
     out.line(format!("{name} "));
-    let mut table = super::Table {
-        columns: vec!["REVISION".into(), "CHANGE-CAUSE".into()],
-        rows: Vec::new(),
-    };
+    let mut table =
+        super::Table { columns: vec!["REVISION".into(), "CHANGE-CAUSE".into()], rows: Vec::new() };
     for (number, set) in &found {
         let cause = set.meta().annotations.get("kubernetes.io/change-cause");
         let cause = cause.map_or("<none>".into(), |cause| cause.to_string());
@@ -164,18 +168,24 @@ fn undo(
     };
     let Some(set) = target.and_then(|(_, set)| set.as_replica_set()) else {
         return Err(match revision {
-            0 => format!("error: no rollout history found for deployment {:?}", &*deployment.metadata.name),
+            0 => format!(
+                "error: no rollout history found for deployment {:?}",
+                &*deployment.metadata.name
+            ),
             _ => format!("error: unable to find specified revision {revision} in history"),
         });
     };
     if deployment.spec.paused {
-        return Err("error: you cannot rollback a paused deployment; resume it first with 'kubectl \
+        return Err(
+            "error: you cannot rollback a paused deployment; resume it first with 'kubectl \
                     rollout resume' and try again"
-            .into());
+                .into(),
+        );
     }
     let name = printed(object);
     if bare(&set.spec.template) == bare(&deployment.spec.template) {
-        let words = format!("skipped rollback (current template already matches revision {revision})");
+        let words =
+            format!("skipped rollback (current template already matches revision {revision})");
         out.line(format!("{name} {words}"));
         return Ok(());
     }
@@ -243,8 +253,8 @@ fn restart(
     let before = deployment.spec.template.metadata.annotations.get(annotation);
     if before.is_some_and(|before| **before == *at) {
         return Err(format!(
-            "error: failed to create patch for {name}: if restart has already been triggered within \
-             the past second, please wait before attempting to trigger another"
+            "error: failed to create patch for {name}: if restart has already been triggered \
+             within the past second, please wait before attempting to trigger another"
         ));
     }
     let annotations = json!({ annotation: at });

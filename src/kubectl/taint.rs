@@ -39,12 +39,7 @@ fn change(text: &str) -> Result<Change, String> {
         Some((key, value)) => (key, Some(value.into())),
         None => (left, None),
     };
-    Ok(Change::Set(Taint {
-        key: key.into(),
-        value,
-        effect: effect(word)?,
-        time_added: None,
-    }))
+    Ok(Change::Set(Taint { key: key.into(), value, effect: effect(word)?, time_added: None }))
 }
 
 /// Sets and removes taints.

@@ -184,15 +184,20 @@ fn merged(patch: &Value, value: &Value) -> Value {
 /// A JSON patch (RFC 6902): add, replace, remove and test.
 fn operations(patch: &Value, value: &Value) -> Result<Value, String> {
     let mut value = value.clone();
-    let wrong = |words: String| format!("The request is invalid: the server rejected our request due \
-                                         to an error in our request: {words}");
+    let wrong = |words: String| {
+        format!(
+            "The request is invalid: the server rejected our request due \
+                                         to an error in our request: {words}"
+        )
+    };
     for operation in patch.as_array().into_iter().flatten() {
         let text = |key| operation.get(key).and_then(Value::as_str).unwrap_or("");
         let (op, path) = (text("op"), text("path"));
         let (parent, last) = path.rsplit_once('/').unwrap_or(("", path));
         let last = last.replace("~1", "/").replace("~0", "~");
         let new = operation.get("value").cloned().unwrap_or(Value::Null);
-        let missing = || wrong(format!("{op} operation does not apply: doc is missing path: {path:?}"));
+        let missing =
+            || wrong(format!("{op} operation does not apply: doc is missing path: {path:?}"));
         if op == "test" {
             if value.pointer(path) != Some(&new) {
                 return Err(wrong(format!("testing value {path} failed")));

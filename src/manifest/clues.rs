@@ -6,14 +6,12 @@ use super::problem::Hint;
 /// A clue and the byte where it stands.
 pub type Clue = (usize, Hint);
 
-/// The reason why the parser stopped at byte `at`, if the text shows one on that line, or before it.
+/// The reason why the parser stopped at byte `at`, if the text shows one on that line, or before
+/// it.
 pub fn clue(lines: &Lines<'_>, text: &str, at: usize) -> Option<Clue> {
     let (start, line) = lines.around(at);
     let upto = text.get(..start + line.len()).unwrap_or(text);
-    fence(text)
-        .or_else(|| tab(start, line))
-        .or_else(|| helm(text))
-        .or_else(|| no_break_space(upto))
+    fence(text).or_else(|| tab(start, line)).or_else(|| helm(text)).or_else(|| no_break_space(upto))
 }
 
 fn tab(start: usize, line: &str) -> Option<Clue> {

@@ -1,7 +1,7 @@
 //! What is refused before any parser sees it, so that no text can take long or much memory.
 //!
-//! libyaml looks at every open bracket again for each token, so ten thousand of them already take
-//! a second: nesting is counted here first, by a rough count that forgets quotes and comments. A text
+//! libyaml looks at every open bracket again for each token, so ten thousand of them already take a
+//! second: nesting is counted here first, by a rough count that forgets quotes and comments. A text
 //! that is refused wrongly for it would have to leave hundreds of brackets open in its prose.
 
 /// The longest text that is read, in bytes: what Kubernetes allows a ConfigMap to hold.
@@ -50,9 +50,8 @@ fn start_of_long_value(text: &str) -> usize {
     let mut found = 0;
     for line in text.get(..limit).unwrap_or("").split_inclusive('\n') {
         let content = line.trim_end();
-        if content.ends_with(['|', '>', '-', '+']) && content.contains(": ") {
-            found = at;
-        } else if line.len() > MAX_BYTES / 2 {
+        let opens = content.ends_with(['|', '>', '-', '+']) && content.contains(": ");
+        if opens || line.len() > MAX_BYTES / 2 {
             found = at;
         }
         at += line.len();

@@ -1,6 +1,6 @@
 //! Text in, objects out. Reading never fails: it returns what it got, and a list of problems, each
-//! where it stands and in the words of whoever would refuse it: the YAML parser, kubectl's mapping to
-//! resources, the API server's strict decoding, its validation.
+//! where it stands and in the words of whoever would refuse it: the YAML parser, kubectl's mapping
+//! to resources, the API server's strict decoding, its validation.
 //!
 //! Follows kubectl's path for `apply -f` (cli-runtime `pkg/resource`, sigs.k8s.io/yaml), with lines
 //! counted from the top of the text. Bounds: a megabyte, a hundred levels, 300,000 values, 5,000
@@ -37,8 +37,8 @@ pub use schema::{Field, FieldInfo, Fields, Schema, schema};
 /// What a text holds.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// The objects that could be read, in the order of the text. An object that breaks a rule of the
-    /// API server is among them, so that it can be sent and be refused.
+    /// The objects that could be read, in the order of the text. An object that breaks a rule of
+    /// the API server is among them, so that it can be sent and be refused.
     pub documents: Vec<Document>,
     /// What is wrong, or worth knowing, in the order of the text.
     pub problems: Vec<Problem>,

@@ -47,10 +47,7 @@ pub struct Entry {
 
 impl Node {
     /// The null that an empty document is.
-    pub const NULL: Node = Node {
-        content: Content::Scalar(Value::Null),
-        span: None,
-    };
+    pub const NULL: Node = Node { content: Content::Scalar(Value::Null), span: None };
 
     /// The entry of `key` that counts: the last one.
     pub fn entry(&self, key: &str) -> Option<&Entry> {

@@ -60,7 +60,10 @@ pub struct Finder<'t> {
 
 /// What a path leads to.
 struct Found<'t> {
+    /// The last mapping entry on the way.
     entry: Option<&'t Entry>,
+    /// Whether it is that entry's value itself, and no item of it.
+    direct: bool,
     node: &'t Node,
     depth: usize,
 }
@@ -68,12 +71,7 @@ struct Found<'t> {
 impl<'t> Finder<'t> {
     /// Finds fields of `root`, which was read from the bytes `start..end` of the whole `text`.
     pub fn new(text: &'t str, start: usize, end: usize, root: &'t Node) -> Finder<'t> {
-        Finder {
-            text,
-            start,
-            end,
-            root,
-        }
+        Finder { text, start, end, root }
     }
 
     /// The same, once more.
@@ -87,16 +85,17 @@ impl<'t> Finder<'t> {
         (found.depth == path.len()).then_some(found.node)
     }
 
-    /// Where the value at `path` stands: a scalar itself, of a mapping its first key. Where there is
-    /// no such field, the key of the deepest one on the way.
+    /// Where the value at `path` stands: a scalar itself, of a mapping its first key. Where there
+    /// is no such field, the key of the deepest one on the way.
     pub fn value(&self, path: &[Segment]) -> Option<Span> {
         let found = self.walk(path);
         if found.depth < path.len() {
             return self.key_of(&found);
         }
         let known = found.node.first_span();
+        let entry = found.entry.filter(|_| found.direct);
         known
-            .or_else(|| self.behind_key(found.entry?.key_span?))
+            .or_else(|| self.behind_key(entry?.key_span?))
             .or_else(|| self.exact(path))
             .or_else(|| self.key_of(&found))
     }
@@ -113,37 +112,28 @@ impl<'t> Finder<'t> {
 
     fn key_of(&self, found: &Found<'_>) -> Option<Span> {
         let key = found.entry.and_then(|entry| entry.key_span);
-        key.or_else(|| found.node.first_span())
+        let item = found.node.first_span().filter(|_| !found.direct);
+        item.or(key).or_else(|| found.node.first_span())
     }
 
     fn walk(&self, path: &[Segment]) -> Found<'t> {
-        let mut found = Found {
-            entry: None,
-            node: self.root,
-            depth: 0,
-        };
+        let mut found = Found { entry: None, direct: false, node: self.root, depth: 0 };
         for segment in path {
+            let key = match segment {
+                Segment::Key(key) => key.clone(),
+                // A numeric key: `data[8080]`.
+                Segment::Index(index) => index.to_string(),
+            };
             match (segment, &found.node.content) {
-                (Segment::Key(key), Content::Mapping(_)) => {
-                    let Some(entry) = found.node.entry(key) else {
-                        break;
-                    };
-                    found.entry = Some(entry);
-                    found.node = &entry.value;
-                }
                 (Segment::Index(index), Content::Sequence(items)) => {
                     let Some(node) = items.get(*index) else { break };
                     found.node = node;
-                    if node.first_span().is_some() {
-                        found.entry = None;
-                    }
+                    found.direct = false;
                 }
-                // A numeric key: `data[8080]`.
-                (Segment::Index(index), Content::Mapping(_)) => {
-                    let Some(entry) = found.node.entry(&index.to_string()) else {
-                        break;
-                    };
+                (_, Content::Mapping(_)) => {
+                    let Some(entry) = found.node.entry(&key) else { break };
                     found.entry = Some(entry);
+                    found.direct = true;
                     found.node = &entry.value;
                 }
                 _ => break,
@@ -166,14 +156,11 @@ impl<'t> Finder<'t> {
             '"' | '\'' | '|' | '>' => value.len(),
             _ => value.find([',', '}', ']']).unwrap_or(value.len()),
         };
-        Some(Span {
-            start,
-            end: start + value.get(..end)?.trim_end().len(),
-        })
+        Some(Span { start, end: start + value.get(..end)?.trim_end().len() })
     }
 
-    /// Reads the document once more, down to the field, and gives up there: the parser says where it
-    /// was. Needed for numbers in lists only.
+    /// Reads the document once more, down to the field, and gives up there: the parser says where
+    /// it was. Needed for numbers in lists only.
     fn exact(&self, path: &[Segment]) -> Option<Span> {
         let text = self.text.get(self.start..self.end)?;
         let document = serde_yaml::Deserializer::from_str(text).next()?;
@@ -181,10 +168,7 @@ impl<'t> Finder<'t> {
         let start = self.start + error.location()?.index();
         let rest = self.text.get(start..)?;
         let end = rest.find([',', ']', '}', ' ', '\n', '\r']).unwrap_or(rest.len());
-        Some(Span {
-            start,
-            end: start + end,
-        })
+        Some(Span { start, end: start + end })
     }
 }
 
@@ -274,7 +258,7 @@ spec:
         for (path, line, column) in [
             ("spec.template.containers[0].name", 4, 13),
             ("spec.template.containers[0].args[1]", 5, 18),
-            ("spec.template.containers[1].image", 6, 26),
+            ("spec.template.containers[1].image", 6, 27),
             ("spec.replicas", 7, 13),
             ("spec.labels[app.io/name]", 9, 18),
             ("spec.template", 3, 5),

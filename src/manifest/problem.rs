@@ -1,5 +1,5 @@
-//! What is wrong with a text: the words that Kubernetes or kubectl would say, where, and, where those
-//! words are cryptic, a hint that a page can put in anybody's language.
+//! What is wrong with a text: the words that Kubernetes or kubectl would say, where, and, where
+//! those words are cryptic, a hint that a page can put in anybody's language.
 
 /// Something to say about a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,20 +28,16 @@ pub(super) fn read(text: &str) -> Reading {
     // An editor counts the byte order mark as a character of the first line, so positions keep it.
     let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let body = text.get(mark..).unwrap_or("");
-    let mut reader = Reader {
-        text,
-        lines: Lines::new(text),
-        reading: Reading::default(),
-        more: false,
-    };
+    let mut reader =
+        Reader { text, lines: Lines::new(text), reading: Reading::default(), more: false };
     if let Err(refusal) = guard::check(body) {
         reader.refused(mark + refusal.at, refusal.message);
         return reader.reading;
     }
-    for mut chunk in split::documents(body) {
+    for (count, mut chunk) in split::documents(body).into_iter().enumerate() {
         chunk.start += mark;
         reader.chunk(&chunk);
-        if reader.reading.documents.len() >= MAX_DOCUMENTS {
+        if count.max(reader.reading.documents.len()) >= MAX_DOCUMENTS {
             reader.too_many(&chunk);
             break;
         }
@@ -84,20 +80,15 @@ impl<'n> Source<'n> {
     }
 
     fn beginning(&self) -> Span {
-        self.root.first_span().unwrap_or(Span {
-            start: self.start,
-            end: self.start,
-        })
+        self.root.first_span().unwrap_or(Span { start: self.start, end: self.start })
     }
 }
 
 impl<'t> Reader<'t> {
     fn chunk(&mut self, chunk: &Chunk<'t>) {
         if let Some(words) = chunk.behind_separator {
-            let span = Span {
-                start: chunk.start.saturating_sub(1),
-                end: chunk.start.saturating_sub(1),
-            };
+            let span =
+                Span { start: chunk.start.saturating_sub(1), end: chunk.start.saturating_sub(1) };
             let message = format!("invalid Yaml document separator: {words}");
             self.refuse(format!("error: error parsing STDIN: {message}"));
             self.problem(Severity::Error, Stage::Parse, span, "", message, None);
@@ -164,6 +155,9 @@ impl<'t> Reader<'t> {
     }
 
     fn duplicates(&mut self, node: &Node, path: &mut Vec<Segment>) {
+        if self.more {
+            return;
+        }
         match &node.content {
             Content::Scalar(_) => {}
             Content::Sequence(items) => {
@@ -176,6 +170,9 @@ impl<'t> Reader<'t> {
             Content::Mapping(entries) => {
                 let mut seen = std::collections::BTreeSet::new();
                 for entry in entries {
+                    if self.more {
+                        return;
+                    }
                     path.push(Segment::Key(entry.key.clone()));
                     if !seen.insert(&entry.key) && !entry.merged {
                         let path = dotted(path);
@@ -243,8 +240,8 @@ impl<'t> Reader<'t> {
 
     fn not_validated(&mut self, message: &str) {
         self.refuse(format!(
-            "error: error validating \"STDIN\": {message}; if you choose to ignore these errors, turn \
-             validation off with --validate=false"
+            "error: error validating \"STDIN\": {message}; if you choose to ignore these errors, \
+             turn validation off with --validate=false"
         ));
     }
 
@@ -301,9 +298,10 @@ impl<'t> Reader<'t> {
         } else {
             Hint::UnknownKind
         };
-        let message =
-            format!("no matches for kind {kind:?} in version {api_version:?}\nensure CRDs are \
-                     installed first");
+        let message = format!(
+            "no matches for kind {kind:?} in version {api_version:?}\nensure CRDs are \
+                     installed first"
+        );
         let meta = |field| {
             let meta = source.node().get("metadata").and_then(|meta| meta.get(field));
             meta.and_then(Node::as_str).unwrap_or("")
@@ -318,11 +316,8 @@ impl<'t> Reader<'t> {
     }
 
     fn misfit(&mut self, source: &Source<'_>, misfit: Misfit) {
-        let span = if misfit.at_key {
-            source.key(&misfit.path)
-        } else {
-            source.value(&misfit.path)
-        };
+        let span =
+            if misfit.at_key { source.key(&misfit.path) } else { source.value(&misfit.path) };
         let word = || {
             let word = self.text.get(span.start..span.end).unwrap_or("");
             word.trim_matches(['"', '\'']).to_string()
@@ -360,10 +355,8 @@ impl<'t> Reader<'t> {
         }
         // What a manifest says of the status counts for nothing, except for nodes, which only
         // scenarios write by hand.
-        if kind != Kind::Node {
-            if let Some(object) = value.as_object_mut() {
-                object.remove("status");
-            }
+        if let Some(object) = value.as_object_mut().filter(|_| kind != Kind::Node) {
+            object.remove("status");
         }
         let mut object = match Object::from_value(kind, value) {
             Ok(object) => object,
@@ -415,10 +408,7 @@ impl<'t> Reader<'t> {
     }
 
     fn too_many(&mut self, chunk: &Chunk<'_>) {
-        let span = Span {
-            start: chunk.start,
-            end: chunk.start,
-        };
+        let span = Span { start: chunk.start, end: chunk.start };
         let message = format!("more than {MAX_DOCUMENTS} objects");
         self.refuse(format!("error: {message}"));
         self.problem(Severity::Error, Stage::Simulation, span, "", message, None);
@@ -460,8 +450,8 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Where a message names a map as a whole but quotes one key or value of it (`metadata.labels: Invalid
-/// value: "a b"`), the place of that one.
+/// Where a message names a map as a whole but quotes one key or value of it (`metadata.labels:
+/// Invalid value: "a b"`), the place of that one.
 fn named_inside(source: &Source<'_>, path: &[Segment], words: &str) -> Option<Span> {
     let (_, rest) = words.split_once("Invalid value: \"")?;
     let (quoted, _) = rest.split_once('"')?;
@@ -469,9 +459,8 @@ fn named_inside(source: &Source<'_>, path: &[Segment], words: &str) -> Option<Sp
     let Content::Mapping(entries) = &node.content else {
         return None;
     };
-    let same = |entry: &&super::node::Entry| {
-        entry.key == quoted || entry.value.as_str() == Some(quoted)
-    };
+    let same =
+        |entry: &&super::node::Entry| entry.key == quoted || entry.value.as_str() == Some(quoted);
     let entry = entries.iter().find(same)?;
     if entry.key == quoted { entry.key_span } else { entry.value.span }
 }

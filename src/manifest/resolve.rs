@@ -20,10 +20,9 @@ pub fn plain_text(text: &str) -> Option<Value> {
     if let Some(number) = octal(&plain) {
         return Some(number.into());
     }
-    if plain.len() != text.len() {
-        if let Ok(number) = plain.parse::<i64>() {
-            return Some(number.into());
-        }
+    let with_underscores = plain.len() != text.len();
+    if let Some(number) = plain.parse::<i64>().ok().filter(|_| with_underscores) {
+        return Some(number.into());
     }
     let decimal = plain.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     decimal.then(|| float(plain.parse().ok()?)).flatten()

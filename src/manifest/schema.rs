@@ -73,19 +73,13 @@ pub fn schema() -> &'static Schema {
             table.into_iter().map(|(name, word)| (name, info(word))).collect()
         };
         let types = raw.types.into_iter().map(|(name, table)| (name, fields(table)));
-        Schema {
-            types: types.collect(),
-            kinds: raw.kinds,
-        }
+        Schema { types: types.collect(), kinds: raw.kinds }
     })
 }
 
 fn info(word: &'static str) -> FieldInfo {
     let plain = word.strip_suffix('!').unwrap_or(word);
-    FieldInfo {
-        field: field(plain),
-        required: plain.len() != word.len(),
-    }
+    FieldInfo { field: field(plain), required: plain.len() != word.len() }
 }
 
 fn field(word: &'static str) -> Field {

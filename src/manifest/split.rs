@@ -1,6 +1,10 @@
 //! A text is split at its `---` lines before YAML is looked at, as kubectl does (apimachinery
 //! `pkg/util/yaml`, `YAMLReader`): even inside a block scalar.
 
+use serde::de::IgnoredAny;
+
+use super::reader::MAX_DOCUMENTS;
+
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunk<'t> {
@@ -30,11 +34,7 @@ pub fn documents(text: &str) -> Vec<Chunk<'_>> {
     let mut at = 0;
     let mut behind = None;
     let mut close = |start: usize, end: usize, behind_separator| {
-        let chunk = Chunk {
-            start,
-            text: text.get(start..end).unwrap_or(""),
-            behind_separator,
-        };
+        let chunk = Chunk { start, text: text.get(start..end).unwrap_or(""), behind_separator };
         if !chunk.is_blank() || chunk.behind_separator.is_some() {
             chunks.push(chunk);
         }
@@ -50,7 +50,28 @@ pub fn documents(text: &str) -> Vec<Chunk<'_>> {
         at = end;
     }
     close(start, text.len(), behind);
-    chunks
+    chunks.into_iter().flat_map(json_values).collect()
+}
+
+/// JSON values may follow each other without a separator, as for kubectl.
+fn json_values(chunk: Chunk<'_>) -> Vec<Chunk<'_>> {
+    let mut parts = Vec::new();
+    if !chunk.text.trim_start().starts_with('{') {
+        return vec![chunk];
+    }
+    let mut start = 0;
+    let mut values = serde_json::Deserializer::from_str(chunk.text).into_iter::<IgnoredAny>();
+    while let Some(value) = values.next() {
+        // KYAML looks like JSON at first.
+        let (Ok(_), true) = (value, parts.len() < MAX_DOCUMENTS) else {
+            return vec![chunk];
+        };
+        let end = values.byte_offset();
+        let text = chunk.text.get(start..end).unwrap_or("");
+        parts.push(Chunk { start: chunk.start + start, text, behind_separator: None });
+        start = end;
+    }
+    if parts.len() > 1 { parts } else { vec![chunk] }
 }
 
 #[cfg(test)]
@@ -64,7 +85,7 @@ mod tests {
 
     #[test]
     fn empty_documents_and_comments_are_left_out() {
-        assert_eq!(parts("---\n---\n# x\n---  \r\na: 1\n---\n"), [(18, "a: 1\n")]);
+        assert_eq!(parts("---\n---\n# x\n---  \r\na: 1\n---\n"), [(19, "a: 1\n")]);
         assert_eq!(parts(""), []);
         assert_eq!(parts("# only\n"), []);
     }
@@ -72,6 +93,12 @@ mod tests {
     #[test]
     fn only_a_separator_at_the_start_of_a_line_splits() {
         assert_eq!(parts("a: ---\n --- \nb: 1"), [(0, "a: ---\n --- \nb: 1")]);
+    }
+
+    #[test]
+    fn json_values_follow_each_other_without_a_separator() {
+        assert_eq!(parts("{\"a\": 1}\n{\"b\": {}}\n"), [(0, "{\"a\": 1}"), (8, "\n{\"b\": {}}")]);
+        assert_eq!(parts("{a: 1,}\n"), [(0, "{a: 1,}\n")]);
     }
 
     #[test]

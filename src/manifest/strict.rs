@@ -36,12 +36,7 @@ pub struct Decoded {
 
 /// Decodes `root` as the type `name` of the table.
 pub fn decode(schema: &Schema, name: &'static str, root: &Node) -> Decoded {
-    let mut decoder = Decoder {
-        schema,
-        path: Vec::new(),
-        names: Vec::new(),
-        misfits: Vec::new(),
-    };
+    let mut decoder = Decoder { schema, path: Vec::new(), names: Vec::new(), misfits: Vec::new() };
     let value = decoder.decode(root, &Field::Named(name), name);
     Decoded {
         value: value.unwrap_or_else(|| Value::Object(Default::default())),
@@ -70,9 +65,7 @@ impl Decoder<'_> {
             (Field::Any, _) => Some(node.to_value()),
             (Field::Named(name), Content::Mapping(entries)) => self.object(entries, name),
             (Field::List(item), Content::Sequence(items)) => Some(self.list(items, item, owner)),
-            (Field::Map(inner), Content::Mapping(entries)) => {
-                Some(self.map(entries, inner, owner))
-            }
+            (Field::Map(inner), Content::Mapping(entries)) => Some(self.map(entries, inner, owner)),
             (_, Content::Scalar(value)) => self.scalar(value, field, owner),
             _ => self.wrong_type(json_type(&node.content), field, owner),
         }
@@ -100,6 +93,9 @@ impl Decoder<'_> {
     }
 
     fn unknown(&mut self, key: &str, fields: &Fields) {
+        if self.misfits.len() >= MAX_MISFITS {
+            return;
+        }
         let mut path = dotted(&self.path);
         if !path.is_empty() {
             path.push('.');
@@ -244,12 +240,7 @@ impl Decoder<'_> {
 
     fn misfit(&mut self, at_key: bool, message: String, hint: Option<Hint>) {
         if self.misfits.len() < MAX_MISFITS {
-            self.misfits.push(Misfit {
-                path: self.path.clone(),
-                at_key,
-                message,
-                hint,
-            });
+            self.misfits.push(Misfit { path: self.path.clone(), at_key, message, hint });
         }
     }
 }

@@ -54,20 +54,11 @@ pub fn parse(text: &str, base: usize) -> Result<Parsed, Failure> {
         octals: RefCell::new(Vec::new()),
     };
     let Some(document) = serde_yaml::Deserializer::from_str(text).next() else {
-        return Ok(Parsed {
-            root: Node::NULL,
-            octals: Vec::new(),
-        });
+        return Ok(Parsed { root: Node::NULL, octals: Vec::new() });
     };
-    let seed = Seed {
-        reader: &reader,
-        depth: 0,
-    };
+    let seed = Seed { reader: &reader, depth: 0 };
     match seed.deserialize(document) {
-        Ok(root) => Ok(Parsed {
-            root,
-            octals: reader.octals.into_inner(),
-        }),
+        Ok(root) => Ok(Parsed { root, octals: reader.octals.into_inner() }),
         Err(error) => {
             let own = reader.failure.into_inner();
             // go-yaml reads the whole document before it looks at any value, so what it cannot read
@@ -111,12 +102,8 @@ fn failure(error: &serde_yaml::Error, text: &str, base: usize, own: Option<Strin
         }
         None => (words.trim_end_matches(" at position 0").to_string(), true),
     };
-    let better = first_alias(text, &message).or_else(|| over_indented(text, &display, at?));
-    Failure {
-        at: better.or(at).map(|at| base + at),
-        message,
-        with_line,
-    }
+    let better = first_alias(text, &message).or_else(|| over_indented(text, &message, at?));
+    Failure { at: better.or(at).map(|at| base + at), message, with_line }
 }
 
 /// Excessive aliasing has no place of its own; it begins with the first alias.
@@ -131,27 +118,39 @@ fn first_alias(text: &str, message: &str) -> Option<usize> {
     text.match_indices('*').find_map(|(at, _)| stands_free(at))
 }
 
-/// A mapping that ends on a line that stands between it and its parent: libyaml stops at that line.
-/// But if the mapping had one key only, and the lines after it agree with each other, then the line
-/// of that key is the one that was indented too far.
-fn over_indented(text: &str, display: &str, at: usize) -> Option<usize> {
-    let context = display.split("while parsing a block mapping at line ").nth(1)?;
-    let mut numbers = context.split(" column ").map_while(|word| word.parse::<usize>().ok());
-    let (line, column) = (numbers.next()?, numbers.next()?);
-    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
-    let first = text.get(start..)?.lines().next()?;
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let content = |line: &&str| !line.trim().is_empty();
-    if indent(first) + 1 != column || first.trim_start().starts_with("- ") {
+/// Lines after one that is indented too far fit nowhere, and libyaml stops at the first of them. If
+/// such a line is the only child of its parent, and the lines after it agree with each other, then
+/// it is the one to point at.
+fn over_indented(text: &str, words: &str, at: usize) -> Option<usize> {
+    if !words.starts_with("did not find expected") {
         return None;
     }
+    let indent = |line: &str| line.len() - line.trim_start().len();
     let stop = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
-    let siblings = text.get(start..stop)?.lines().filter(content);
-    let alone = siblings.filter(|line| indent(line) == indent(first)).count() == 1;
-    let mut rest = text.get(stop..)?.lines().filter(content);
-    let odd = indent(rest.next()?);
-    let agreeing = rest.take_while(|line| indent(line) >= odd).any(|line| indent(line) == odd);
-    (alone && agreeing && odd < indent(first)).then_some(start + indent(first))
+    let mut below = text.get(stop..)?.lines().filter(|line| !line.trim().is_empty());
+    let odd = indent(below.next()?);
+    let agrees = below.take_while(|line| indent(line) >= odd).any(|line| indent(line) == odd);
+    let mut found: Option<(usize, usize)> = None;
+    let mut start = stop;
+    for line in text.get(..stop)?.split_inclusive('\n').rev() {
+        start -= line.len();
+        match indent(line) {
+            _ if line.trim().is_empty() => {}
+            depth if depth > odd => {
+                // A second child of the same parent: then the line that libyaml names is the odd
+                // one.
+                if found.is_some_and(|(_, deeper)| deeper == depth) {
+                    return None;
+                }
+                found = Some((start + depth, depth));
+            }
+            depth => {
+                let child = depth < odd && line.trim_end().ends_with(':');
+                return found.filter(|_| child && agrees).map(|(at, _)| at);
+            }
+        }
+    }
+    None
 }
 
 struct Reader<'t> {
@@ -193,10 +192,7 @@ impl Reader<'_> {
         let after = self.text.get(end..)?.bytes().next();
         let quoted = matches!(before, Some(b'"' | b'\'')) && before == after;
         let wider = usize::from(quoted);
-        let span = Span {
-            start: self.base + start - wider,
-            end: self.base + end + wider,
-        };
+        let span = Span { start: self.base + start - wider, end: self.base + end + wider };
         Some((span, quoted))
     }
 
@@ -254,18 +250,12 @@ impl Seed<'_, '_> {
             let message = format!("yaml: exceeded max depth of {MAX_DEPTH}");
             return Err(self.reader.fail(message));
         }
-        Ok(Seed {
-            depth: self.depth + 1,
-            ..self
-        })
+        Ok(Seed { depth: self.depth + 1, ..self })
     }
 
     fn leaf<E: de::Error>(self, value: impl Into<Value>) -> Result<Node, E> {
         self.reader.charge(0)?;
-        Ok(Node {
-            content: Content::Scalar(value.into()),
-            span: None,
-        })
+        Ok(Node { content: Content::Scalar(value.into()), span: None })
     }
 
     fn float<E: de::Error>(self, number: f64) -> Result<Node, E> {
@@ -335,10 +325,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
     fn visit_borrowed_str<E: de::Error>(self, slice: &'de str) -> Result<Node, E> {
         self.reader.charge(slice.len())?;
         let (value, span) = self.reader.scalar(slice);
-        Ok(Node {
-            content: Content::Scalar(value),
-            span,
-        })
+        Ok(Node { content: Content::Scalar(value), span })
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Node, E> {
@@ -358,10 +345,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
         while let Some(node) = access.next_element_seed(item)? {
             items.push(node);
         }
-        Ok(Node {
-            content: Content::Sequence(items),
-            span: None,
-        })
+        Ok(Node { content: Content::Sequence(items), span: None })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
@@ -376,20 +360,12 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
                 merges.push(value);
                 continue;
             }
-            entries.push(Entry {
-                key: name,
-                key_span: key.span,
-                merged: false,
-                value,
-            });
+            entries.push(Entry { key: name, key_span: key.span, merged: false, value });
         }
         if !merges.is_empty() {
             self.reader.merge(merges, &mut entries)?;
         }
-        Ok(Node {
-            content: Content::Mapping(entries),
-            span: None,
-        })
+        Ok(Node { content: Content::Mapping(entries), span: None })
     }
 }
 
@@ -402,10 +378,7 @@ impl Reader<'_> {
             match source.content {
                 Content::Mapping(entries) => {
                     let new = entries.into_iter().filter(|entry| have.insert(entry.key.clone()));
-                    into.extend(new.map(|entry| Entry {
-                        merged: true,
-                        ..entry
-                    }));
+                    into.extend(new.map(|entry| Entry { merged: true, ..entry }));
                 }
                 Content::Sequence(items) => {
                     items.into_iter().rev().for_each(|item| sources.push_front(item));

@@ -46,10 +46,7 @@ pub struct Expiry {
 impl Expiry {
     /// More than this age.
     pub fn older_than(age: Duration) -> Expiry {
-        Expiry {
-            age,
-            inclusive: false,
-        }
+        Expiry { age, inclusive: false }
     }
 
     fn is_over(&self, event: Time, last_update: Time) -> bool {
@@ -78,18 +75,13 @@ impl<K: Ord + Clone> Backoff<K> {
 
     /// The same with a random part of at most `max_millionths` of the delay.
     pub fn with_jitter(mut self, max_millionths: u32, rng: Rng) -> Backoff<K> {
-        self.jitter = Some(Jitter {
-            max_millionths,
-            rng,
-        });
+        self.jitter = Some(Jitter { max_millionths, rng });
         self
     }
 
     /// The present delay; none without an entry.
     pub fn get(&self, key: &K) -> Duration {
-        self.entries
-            .get(key)
-            .map_or(Duration::ZERO, |entry| entry.delay)
+        self.entries.get(key).map_or(Duration::ZERO, |entry| entry.delay)
     }
 
     /// Whether there is an entry.
@@ -128,28 +120,23 @@ impl<K: Ord + Clone> Backoff<K> {
 
     /// Whether less than the delay has gone by since `event`.
     pub fn is_in_backoff_since(&self, key: &K, event: Time, now: Time) -> bool {
-        self.living(key, event)
-            .is_some_and(|entry| now.since(event) < entry.delay)
+        self.living(key, event).is_some_and(|entry| now.since(event) < entry.delay)
     }
 
     /// Whether, at `event`, less than the delay has gone by since the last `next`.
     pub fn is_in_backoff_since_update(&self, key: &K, event: Time) -> bool {
-        self.living(key, event)
-            .is_some_and(|entry| event.since(entry.last_update) < entry.delay)
+        self.living(key, event).is_some_and(|entry| event.since(entry.last_update) < entry.delay)
     }
 
     /// When the delay that began with the last `next` is over.
     pub fn ends_at(&self, key: &K) -> Option<Time> {
-        self.entries
-            .get(key)
-            .map(|entry| entry.last_update + entry.delay)
+        self.entries.get(key).map(|entry| entry.last_update + entry.delay)
     }
 
     /// Drops what is too old.
     pub fn gc(&mut self, now: Time) {
         let expiry = self.expiry;
-        self.entries
-            .retain(|_, entry| !expiry.is_over(now, entry.last_update));
+        self.entries.retain(|_, entry| !expiry.is_over(now, entry.last_update));
     }
 
     fn living(&self, key: &K, event: Time) -> Option<&Entry> {
@@ -235,10 +222,7 @@ pub fn may_restart<K: Ord + Clone>(
 ) -> Result<(), RestartHeldBack> {
     if backoff.is_in_backoff_since(key, finished, now) {
         let delay = backoff.get(key);
-        return Err(RestartHeldBack {
-            delay,
-            until: finished + delay,
-        });
+        return Err(RestartHeldBack { delay, until: finished + delay });
     }
     backoff.next(key, finished, now);
     Ok(())

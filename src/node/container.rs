@@ -48,15 +48,8 @@ pub(super) enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Idle,
-    Pulling {
-        image: Str,
-        since: Time,
-    },
-    PullEnded {
-        image: Str,
-        since: Time,
-        error: Option<String>,
-    },
+    Pulling { image: Str, since: Time },
+    PullEnded { image: Str, since: Time, error: Option<String> },
     Starting,
 }
 

@@ -63,9 +63,7 @@ impl Host {
     }
 
     pub fn has_image(&self, image: &str) -> bool {
-        self.images
-            .get(image)
-            .is_some_and(|stored| stored.is_present)
+        self.images.get(image).is_some_and(|stored| stored.is_present)
     }
 
     /// A pull begins; returns how long it takes. Pods that want the same image share one, and what
@@ -114,12 +112,7 @@ const COMPARE: Duration = Duration::from_millis(500);
 /// The number at the end of a node's name, or one made of it: `node-3` has the addresses
 /// 10.244.3.x.
 fn number_of(node_name: &str) -> u8 {
-    let digits = node_name
-        .rsplit(|c: char| !c.is_ascii_digit())
-        .next()
-        .unwrap_or_default();
+    let digits = node_name.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let hashed = stable_hash(0, node_name.as_bytes()) % 256;
-    digits
-        .parse()
-        .unwrap_or_else(|_| u8::try_from(hashed).unwrap_or_default())
+    digits.parse().unwrap_or_else(|_| u8::try_from(hashed).unwrap_or_default())
 }

@@ -79,11 +79,7 @@ impl PullPolicy {
 impl ImageManager {
     /// One whose failed pulls are tried again after these delays.
     pub fn new(parameters: BackoffParameters) -> ImageManager {
-        ImageManager {
-            backoff: parameters.build(),
-            last_errors: BTreeMap::new(),
-            limit: None,
-        }
+        ImageManager { backoff: parameters.build(), last_errors: BTreeMap::new(), limit: None }
     }
 
     /// The same with at most `burst` pulls at once and then `per_second`; 0 per second is no limit.
@@ -176,14 +172,9 @@ impl ImageManager {
     fn pull_failed(&mut self, key: &PullKey, error: &str, now: Time) -> ImageError {
         self.backoff.next(key, now, now);
         let (reason, message) = waiting_of(&key.1, error);
-        self.last_errors
-            .insert(key.clone(), format!("{reason}: {message}"));
+        self.last_errors.insert(key.clone(), format!("{reason}: {message}"));
         let event = format!("Failed to pull image {:?}: {error}", &*key.1);
-        ImageError {
-            reason,
-            message,
-            event: (EventType::Warning, "Failed", event),
-        }
+        ImageError { reason, message, event: (EventType::Warning, "Failed", event) }
     }
 }
 
@@ -191,17 +182,11 @@ impl ImageManager {
 fn waiting_of(image: &str, error: &str) -> (&'static str, String) {
     let known = [
         ("RegistryUnavailable", "the registry is unavailable"),
-        (
-            "SignatureValidationFailed",
-            "the signature validation failed",
-        ),
+        ("SignatureValidationFailed", "the signature validation failed"),
     ];
     for (reason, why) in known {
         if let Some(rest) = error.strip_prefix(reason) {
-            return (
-                reason,
-                format!("image pull failed for {image} because {why}{rest}"),
-            );
+            return (reason, format!("image pull failed for {image} because {why}{rest}"));
         }
     }
     ("ErrImagePull", error.to_string())
@@ -262,12 +247,7 @@ impl PullLimit {
 
     fn new(per_second: u32, burst: u32) -> PullLimit {
         let full = u64::from(burst) * Self::ONE;
-        PullLimit {
-            per_second,
-            full,
-            tokens: full,
-            filled: Time::ZERO,
-        }
+        PullLimit { per_second, full, tokens: full, filled: Time::ZERO }
     }
 
     fn take(&mut self, now: Time) -> bool {

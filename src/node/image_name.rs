@@ -55,20 +55,13 @@ fn is_path_component(part: &str) -> bool {
     let bytes = part.as_bytes();
     is_edge(bytes.first().copied())
         && is_edge(bytes.last().copied())
-        && words
-            .flat_map(str::bytes)
-            .all(|byte| byte.is_ascii_alphanumeric())
-        && !["..", "___", "._", "_.", ".-", "-.", "_-", "-_"]
-            .iter()
-            .any(|pair| part.contains(pair))
+        && words.flat_map(str::bytes).all(|byte| byte.is_ascii_alphanumeric())
+        && !["..", "___", "._", "_.", ".-", "-.", "_-", "-_"].iter().any(|pair| part.contains(pair))
 }
 
 fn is_tag(tag: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    let first_is_word = tag
-        .bytes()
-        .next()
-        .is_some_and(|b| inner(b) && !b".-".contains(&b));
+    let first_is_word = tag.bytes().next().is_some_and(|b| inner(b) && !b".-".contains(&b));
     first_is_word && tag.len() <= 128 && tag.bytes().all(inner)
 }
 
@@ -76,10 +69,7 @@ fn is_digest(digest: &str) -> bool {
     let Some((algorithm, hex)) = digest.split_once(':') else {
         return false;
     };
-    let starts_well = algorithm
-        .bytes()
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic());
+    let starts_well = algorithm.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
     starts_well && hex.len() >= 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -113,15 +103,7 @@ mod tests {
         ] {
             assert_eq!(mistake(good), None, "{good}");
         }
-        for bad in [
-            "",
-            "nginx:",
-            "nginx:lat est",
-            "a//b",
-            "-a",
-            "nginx:1:2",
-            "a@sha256:1",
-        ] {
+        for bad in ["", "nginx:", "nginx:lat est", "a//b", "-a", "nginx:1:2", "a@sha256:1"] {
             let expected = format!("couldn't parse image name {bad:?}: invalid reference format");
             assert_eq!(mistake(bad), Some(expected), "{bad}");
         }

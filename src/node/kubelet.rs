@@ -6,10 +6,10 @@
 //! with `power_off`.
 //!
 //! The caller's part: watch the pods whose `spec.nodeName` is this node's; put the keys that
-//! `wakes`, `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a key
-//! at a time and none before the cache holds its first list (a pod that is not in it counts as
-//! deleted); send what the plan says and hand every answer to `answered`; give every timer back when
-//! it is due, also while the process is down (but not those that are `is_of_process`).
+//! `wakes`, `on_timer` and the faults name into a queue; give each key to `sync`, one pass for a
+//! key at a time and none before the cache holds its first list (a pod that is not in it counts as
+//! deleted); send what the plan says and hand every answer to `answered`; give every timer back
+//! when it is due, also while the process is down (but not those that are `is_of_process`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,9 +74,7 @@ impl Kubelet {
 
     /// Whether a pod belongs to this node.
     pub fn has(&self, object: &Object) -> bool {
-        object
-            .as_pod()
-            .is_some_and(|pod| pod.spec.node_name.as_ref() == Some(&self.host.node_name))
+        object.as_pod().is_some_and(|pod| pod.spec.node_name.as_ref() == Some(&self.host.node_name))
     }
 
     /// Which pods to look at after a change. The echo of its own status writes wakes nobody.
@@ -146,10 +144,8 @@ impl Kubelet {
         if !self.names.contains_key(key) {
             self.names.insert(key.clone(), uid.clone());
         }
-        let record = self
-            .pods
-            .entry(uid.clone())
-            .or_insert_with(|| Arc::new(PodRecord::new(object, pod)));
+        let record =
+            self.pods.entry(uid.clone()).or_insert_with(|| Arc::new(PodRecord::new(object, pod)));
         let record = Arc::make_mut(record);
         Pass::new(&mut self.host, record, object, pod, images, now).run()
     }
@@ -243,11 +239,7 @@ impl Kubelet {
                 if error.is_none() {
                     self.host.image_arrived(&image);
                 }
-                container.busy = Busy::PullEnded {
-                    image,
-                    since,
-                    error,
-                };
+                container.busy = Busy::PullEnded { image, since, error };
             }
             Busy::Starting => {
                 let ends = record.start(&mut self.host, slot, now);
@@ -299,9 +291,7 @@ impl Kubelet {
             if let Some(container) = record.container_mut(slot) {
                 container.probers.expect_tick(kind, token);
             }
-            fired
-                .timers
-                .push((span, record.timer(Wait::Probe(slot, kind), token)));
+            fired.timers.push((span, record.timer(Wait::Probe(slot, kind), token)));
         }
     }
 
@@ -340,8 +330,5 @@ fn image_of(object: &Object, slot: Slot) -> Str {
 
 fn images_of(record: &PodRecord) -> Vec<Str> {
     let slots = record.slots();
-    slots
-        .into_iter()
-        .map(|slot| image_of(&record.seen, slot))
-        .collect()
+    slots.into_iter().map(|slot| image_of(&record.seen, slot)).collect()
 }

@@ -33,9 +33,7 @@ pub(super) fn of(
         };
         return match ended {
             Some(ended) => Ok(lines_of_ended(ended)),
-            None => Err(format!(
-                "previous terminated container {name:?} in pod {pod:?} not found"
-            )),
+            None => Err(format!("previous terminated container {name:?} in pod {pod:?} not found")),
         };
     }
     match &found.run {

@@ -40,13 +40,7 @@ pub struct Run {
 impl Run {
     /// A run in this state in the newest sandbox, with nothing else to say of it.
     pub fn plain(state: RunState) -> Run {
-        Run {
-            state,
-            is_active: true,
-            is_outdated: false,
-            liveness: None,
-            startup: None,
-        }
+        Run { state, is_active: true, is_outdated: false, liveness: None, startup: None }
     }
 }
 
@@ -107,12 +101,8 @@ pub fn sandbox_changed(pod: &Pod, sandbox: Option<Sandbox>) -> (bool, u32) {
 /// What one sync of the pod does.
 pub fn compute(pod: &Pod, runs: &PodRuns) -> PodActions {
     let (create_sandbox, attempt) = sandbox_changed(pod, runs.sandbox);
-    let mut actions = PodActions {
-        kill_pod: create_sandbox,
-        create_sandbox,
-        attempt,
-        ..PodActions::default()
-    };
+    let mut actions =
+        PodActions { kill_pod: create_sandbox, create_sandbox, attempt, ..PodActions::default() };
     if create_sandbox {
         begin_anew(pod, runs, &mut actions);
         return actions;
@@ -209,11 +199,7 @@ fn init_actions(pod: &Pod, runs: &PodRuns, actions: &mut PodActions) -> bool {
         return true;
     }
     let started = runs.main.iter().flatten().any(|run| run.is_active);
-    let mut walk = InitWalk {
-        pod,
-        initialized: started,
-        later_one_ran: started,
-    };
+    let mut walk = InitWalk { pod, initialized: started, later_one_ran: started };
     for (index, container) in containers.iter().enumerate().rev() {
         let run = runs.init.get(index).copied().flatten();
         match run.filter(|r| r.is_active) {
@@ -317,11 +303,7 @@ mod tests {
     }
 
     fn standing() -> Option<Sandbox> {
-        Some(Sandbox {
-            ready: true,
-            has_ip: true,
-            attempt: 0,
-        })
+        Some(Sandbox { ready: true, has_ip: true, attempt: 0 })
     }
 
     #[test]

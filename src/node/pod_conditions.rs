@@ -88,9 +88,8 @@ pub fn ready(
     if containers.status != ConditionStatus::True {
         return containers;
     }
-    let closed: Vec<String> = readiness_gates(spec)
-        .filter_map(|gate| closed_gate(gate, conditions))
-        .collect();
+    let closed: Vec<String> =
+        readiness_gates(spec).filter_map(|gate| closed_gate(gate, conditions)).collect();
     match closed.is_empty() {
         true => containers,
         false => condition("Ready", false, "ReadinessGatesNotReady", closed.join(", ")),
@@ -110,10 +109,7 @@ fn closed_gate(gate: &str, conditions: &[Condition]) -> Option<String> {
         ));
     };
     (found.status != ConditionStatus::True).then(|| {
-        format!(
-            "the status of pod readiness gate {gate:?} is not \"True\", but {:?}",
-            found.status
-        )
+        format!("the status of pod readiness gate {gate:?} is not \"True\", but {:?}", found.status)
     })
 }
 
@@ -155,12 +151,7 @@ pub fn initialized(spec: &PodSpec, statuses: Option<Statuses>, phase: PodPhase) 
 
 /// `PodReadyToStartContainers`: its sandbox stands, with an address.
 pub fn ready_to_start_containers(sandbox_stands: bool) -> Condition {
-    condition(
-        "PodReadyToStartContainers",
-        sandbox_stands,
-        "",
-        String::new(),
-    )
+    condition("PodReadyToStartContainers", sandbox_stands, "", String::new())
 }
 
 /// `PodScheduled`: a kubelet would not have the pod otherwise.

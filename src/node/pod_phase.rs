@@ -163,10 +163,6 @@ impl Tally {
             // At least one of them is about to run again.
             return PodPhase::Running;
         }
-        if self.stopped == self.succeeded {
-            PodPhase::Succeeded
-        } else {
-            PodPhase::Failed
-        }
+        if self.stopped == self.succeeded { PodPhase::Succeeded } else { PodPhase::Failed }
     }
 }

@@ -68,12 +68,8 @@ impl PodRecord {
             uid: pod.metadata.uid.clone(),
             seen: object.clone(),
             sandbox: None,
-            init: init
-                .map(|(i, c)| ContainerRecord::new(c, Slot::Init(i)))
-                .collect(),
-            main: main
-                .map(|(i, c)| ContainerRecord::new(c, Slot::Main(i)))
-                .collect(),
+            init: init.map(|(i, c)| ContainerRecord::new(c, Slot::Init(i))).collect(),
+            main: main.map(|(i, c)| ContainerRecord::new(c, Slot::Main(i))).collect(),
             look: None,
             told: None,
             write: Write::Settled,
@@ -104,8 +100,7 @@ impl PodRecord {
     pub fn containers(&self) -> impl DoubleEndedIterator<Item = (Slot, &ContainerRecord)> {
         let init = self.init.iter().enumerate();
         let main = self.main.iter().enumerate();
-        init.map(|(i, c)| (Slot::Init(i), c))
-            .chain(main.map(|(i, c)| (Slot::Main(i), c)))
+        init.map(|(i, c)| (Slot::Init(i), c)).chain(main.map(|(i, c)| (Slot::Main(i), c)))
     }
 
     pub fn containers_mut(&mut self) -> impl Iterator<Item = &mut ContainerRecord> {
@@ -121,17 +116,14 @@ impl PodRecord {
     }
 
     pub fn has_ever_run(&self) -> bool {
-        self.containers()
-            .any(|(_, c)| c.run.is_some() || c.previous.is_some())
+        self.containers().any(|(_, c)| c.run.is_some() || c.previous.is_some())
     }
 
     /// Whether a container (not an init container) has been started in the present sandbox.
     pub fn has_initialized(&self) -> bool {
         let active = self.active_sandbox();
         let in_active = |run: &RunRecord| active == Some(run.sandbox);
-        self.main
-            .iter()
-            .any(|c| c.run.as_ref().is_some_and(in_active))
+        self.main.iter().any(|c| c.run.as_ref().is_some_and(in_active))
     }
 
     fn active_sandbox(&self) -> Option<u32> {
@@ -194,11 +186,7 @@ impl PodRecord {
     }
 
     pub fn timer(&self, what: Wait, token: u64) -> Timer {
-        Timer {
-            pod: self.uid.clone(),
-            what,
-            token,
-        }
+        Timer { pod: self.uid.clone(), what, token }
     }
 
     /// A container runs. Returns the timer for its end, if it ends by itself.
@@ -227,9 +215,7 @@ impl PodRecord {
         if self.main.iter().all(ContainerRecord::is_running) {
             return "Running".into();
         }
-        if let Some(ended) = all()
-            .filter(|c| c.busy == Busy::Idle)
-            .find_map(|c| c.ended())
+        if let Some(ended) = all().filter(|c| c.busy == Busy::Idle).find_map(|c| c.ended())
             && !self.any_running()
         {
             return ended.reason.into();

@@ -68,9 +68,7 @@ impl<'a> Pass<'a> {
     pub fn run(mut self) -> (Plan, Vec<(Duration, Timer)>) {
         self.record.settle(self.pod);
         self.record.seen = self.object.clone();
-        self.record
-            .start_time
-            .get_or_insert(Timestamp::from(self.now));
+        self.record.start_time.get_or_insert(Timestamp::from(self.now));
         if self.pod.metadata.is_terminating() {
             self.terminate();
         } else if self.pod.is_finished() {
@@ -198,11 +196,7 @@ impl<'a> Pass<'a> {
             true => self.host.ip.clone(),
             false => self.host.next_address(),
         };
-        self.record.sandbox = Some(SandboxRecord {
-            is_ready: true,
-            attempt,
-            ip,
-        });
+        self.record.sandbox = Some(SandboxRecord { is_ready: true, attempt, ip });
     }
 
     pub fn look_again(&mut self, at: Time) {
@@ -273,12 +267,7 @@ impl<'a> Pass<'a> {
             let run = container.and_then(|container| container.run.as_mut());
             if let Some(run) = run.filter(|run| !run.is_announced) {
                 run.is_announced = true;
-                self.tell(
-                    slot,
-                    EventType::Normal,
-                    "Started",
-                    "Container started".into(),
-                );
+                self.tell(slot, EventType::Normal, "Started", "Container started".into());
             }
         }
     }
@@ -317,11 +306,7 @@ impl<'a> Pass<'a> {
 fn with_status(pod: &Pod, status: PodStatus) -> Object {
     let mut metadata = pod.metadata.clone();
     metadata.resource_version = 0;
-    Object::Pod(Pod {
-        metadata,
-        spec: pod.spec.clone(),
-        status,
-    })
+    Object::Pod(Pod { metadata, spec: pod.spec.clone(), status })
 }
 
 fn delete_for_good(object: &Arc<Object>) -> Intent {

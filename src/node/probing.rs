@@ -181,10 +181,7 @@ pub(super) fn failure_message(spec: &Container, kind: ProbeKind, pod_ip: &str) -
     };
     let refused = |port: &Value| {
         let port = port_number(spec, port);
-        (
-            port.clone(),
-            format!("dial tcp {pod_ip}:{port}: connect: connection refused"),
-        )
+        (port.clone(), format!("dial tcp {pod_ip}:{port}: connect: connection refused"))
     };
     if let Some(http) = probe.rest.get("httpGet") {
         let (port, refused) = refused(&http["port"]);

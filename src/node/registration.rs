@@ -69,22 +69,13 @@ fn about(name: &str, ip: &str) -> crate::api::Rest {
         "operatingSystem": "linux",
         "osImage": "Loopscope",
     });
-    [
-        ("addresses".to_string(), addresses),
-        ("nodeInfo".to_string(), info),
-    ]
-    .into()
+    [("addresses".to_string(), addresses), ("nodeInfo".to_string(), info)].into()
 }
 
 /// What a kubelet that is well says of its node, given what was said before.
 fn conditions(before: &[Condition], now: Time) -> Vec<Condition> {
     let well = [
-        (
-            "MemoryPressure",
-            false,
-            "KubeletHasSufficientMemory",
-            "memory",
-        ),
+        ("MemoryPressure", false, "KubeletHasSufficientMemory", "memory"),
         ("DiskPressure", false, "KubeletHasNoDiskPressure", "disk"),
         ("PIDPressure", false, "KubeletHasSufficientPID", "PID"),
         ("Ready", true, "KubeletReady", ""),
@@ -183,11 +174,7 @@ pub fn report(node: &Arc<Object>, now: Time) -> Plan {
     };
     let mut plan = Plan::nothing(word(before), word(&after));
     let last = |c: &Condition| c.last_heartbeat_time.map_or(Time::ZERO, Timestamp::to_time);
-    let heard = before
-        .iter()
-        .filter(|c| &*c.kind == "Ready")
-        .map(last)
-        .max();
+    let heard = before.iter().filter(|c| &*c.kind == "Ready").map(last).max();
     let is_old = heard.is_none_or(|heard| now.since(heard) >= STATUS_REPORT_PERIOD);
     if is_old || !says_the_same(before, &after) {
         let mut node = seen.clone();

@@ -31,11 +31,7 @@ impl Pass<'_> {
         };
         match std::mem::replace(&mut container.busy, Busy::Idle) {
             busy @ (Busy::Pulling { .. } | Busy::Starting) => container.busy = busy,
-            Busy::PullEnded {
-                image,
-                since,
-                error,
-            } => self.take_pull(slot, image, since, error),
+            Busy::PullEnded { image, since, error } => self.take_pull(slot, image, since, error),
             // It stops first.
             Busy::Idle if container.is_running() => {}
             Busy::Idle => {
@@ -83,12 +79,7 @@ impl Pass<'_> {
         }
         let event = RestartHeldBack::event_message(&container.name, &pod);
         container.waiting = Some(waiting);
-        self.tell(
-            slot,
-            EventType::Warning,
-            RestartHeldBack::EVENT_REASON,
-            event,
-        );
+        self.tell(slot, EventType::Warning, RestartHeldBack::EVENT_REASON, event);
     }
 
     fn image(&self, slot: Slot) -> Str {
@@ -122,10 +113,7 @@ impl Pass<'_> {
         let span = self.host.begin_pull(image, behaviour, self.now);
         if let Some(container) = self.record.container_mut(slot) {
             container.behaviour = behaviour;
-            container.busy = Busy::Pulling {
-                image: image.clone(),
-                since: self.now,
-            };
+            container.busy = Busy::Pulling { image: image.clone(), since: self.now };
         }
         self.wait_for(slot, span);
     }
@@ -176,12 +164,7 @@ impl Pass<'_> {
     }
 
     fn create(&mut self, slot: Slot) {
-        self.tell(
-            slot,
-            EventType::Normal,
-            "Created",
-            "Container created".into(),
-        );
+        self.tell(slot, EventType::Normal, "Created", "Container created".into());
         let behaviour = self.images.behaviour(&self.image(slot));
         let spec = spec_of(&self.pod.spec, slot);
         let (Some(container), Some(spec)) = (self.record.container_mut(slot), spec) else {

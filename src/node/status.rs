@@ -87,15 +87,10 @@ fn phase_of(
     }
     let has_initialized = record.has_initialized();
     if stage == Stage::Ended && (has_initialized || record.init.is_empty()) {
-        status
-            .container_statuses
-            .iter_mut()
-            .for_each(call_it_terminated);
+        status.container_statuses.iter_mut().for_each(call_it_terminated);
     }
-    let statuses = Statuses {
-        init: &status.init_container_statuses,
-        main: &status.container_statuses,
-    };
+    let statuses =
+        Statuses { init: &status.init_container_statuses, main: &status.container_statuses };
     let is_terminal = stage != Stage::Active;
     let phase = pod_phase::phase(&pod.spec, statuses, is_terminal, has_initialized);
     match (stage, phase) {
@@ -116,10 +111,7 @@ fn call_it_terminated(status: &mut ContainerStatus) {
         message: Some("The container could not be located when the pod was terminated".into()),
         ..ContainerStateTerminated::default()
     };
-    status.state = ContainerState {
-        terminated: Some(unknown),
-        ..ContainerState::default()
-    };
+    status.state = ContainerState { terminated: Some(unknown), ..ContainerState::default() };
 }
 
 fn container_status(
@@ -131,11 +123,7 @@ fn container_status(
     stage: Stage,
 ) -> ContainerStatus {
     use super::pod_actions::Slot;
-    let slot = if is_init {
-        Slot::Init(index)
-    } else {
-        Slot::Main(index)
-    };
+    let slot = if is_init { Slot::Init(index) } else { Slot::Main(index) };
     let spec = spec_of(&pod.spec, slot);
     let image = spec.and_then(|spec| spec.image.clone());
     let has_init = !record.init.is_empty();
@@ -185,20 +173,12 @@ fn states(
 ) -> (ContainerState, ContainerState) {
     let previous = container.previous.as_ref().map(terminated);
     if let Some(run) = container.running() {
-        let running = ContainerStateRunning {
-            started_at: Some(Timestamp::from(run.started_at)),
-        };
-        let state = ContainerState {
-            running: Some(running),
-            ..ContainerState::default()
-        };
+        let running = ContainerStateRunning { started_at: Some(Timestamp::from(run.started_at)) };
+        let state = ContainerState { running: Some(running), ..ContainerState::default() };
         return (state, previous.unwrap_or_default());
     }
     // What is in the way of a start says nothing once there will be none.
-    let reason = container
-        .waiting
-        .as_ref()
-        .filter(|_| stage == Stage::Active);
+    let reason = container.waiting.as_ref().filter(|_| stage == Stage::Active);
     match (container.ended(), reason) {
         (Some(ended), None) => (terminated(ended), previous.unwrap_or_default()),
         (Some(ended), Some(reason)) => (waiting(Some(reason), has_init), terminated(ended)),
@@ -207,25 +187,14 @@ fn states(
 }
 
 fn waiting(reason: Option<&(Str, Str)>, has_init: bool) -> ContainerState {
-    let default = if has_init {
-        "PodInitializing"
-    } else {
-        "ContainerCreating"
-    };
+    let default = if has_init { "PodInitializing" } else { "ContainerCreating" };
     let waiting = match reason {
-        Some((reason, message)) => ContainerStateWaiting {
-            reason: Some(reason.clone()),
-            message: Some(message.clone()),
-        },
-        None => ContainerStateWaiting {
-            reason: Some(default.into()),
-            message: None,
-        },
+        Some((reason, message)) => {
+            ContainerStateWaiting { reason: Some(reason.clone()), message: Some(message.clone()) }
+        }
+        None => ContainerStateWaiting { reason: Some(default.into()), message: None },
     };
-    ContainerState {
-        waiting: Some(waiting),
-        ..ContainerState::default()
-    }
+    ContainerState { waiting: Some(waiting), ..ContainerState::default() }
 }
 
 fn terminated(ended: &Ended) -> ContainerState {
@@ -238,10 +207,7 @@ fn terminated(ended: &Ended) -> ContainerState {
         finished_at: Some(Timestamp::from(ended.finished_at)),
         rest: [("containerID".to_string(), id)].into(),
     };
-    ContainerState {
-        terminated: Some(terminated),
-        ..ContainerState::default()
-    }
+    ContainerState { terminated: Some(terminated), ..ContainerState::default() }
 }
 
 fn conditions_of(
@@ -255,10 +221,8 @@ fn conditions_of(
     let foreign = pod.status.conditions.iter();
     let foreign = foreign.filter(|c| !conditions::is_by_kubelet(&c.kind));
     let mut all: Vec<Condition> = foreign.cloned().collect();
-    let statuses = Statuses {
-        init: &status.init_container_statuses,
-        main: &status.container_statuses,
-    };
+    let statuses =
+        Statuses { init: &status.init_container_statuses, main: &status.container_statuses };
     let ready = conditions::ready(&pod.spec, &all, Some(statuses), phase);
     let own = [
         conditions::ready_to_start_containers(record.sandbox_stands()),

@@ -49,10 +49,7 @@ pub(super) fn stop(
     let Some(run) = container.running_mut() else {
         return (false, None);
     };
-    let planned = Stopping {
-        at: now + hook + takes.min(left),
-        is_killed: takes > left,
-    };
+    let planned = Stopping { at: now + hook + takes.min(left), is_killed: takes > left };
     let is_first = run.stopping.is_none();
     if run.stopping.is_some_and(|before| before.at <= planned.at) {
         return (false, None);
@@ -74,11 +71,8 @@ fn pre_stop_sleep(container: &Container) -> Duration {
 
 /// Whether it is this container's turn to stop: all that were started after a sidecar go first.
 pub(super) fn is_its_turn(record: &PodRecord, slot: Slot) -> bool {
-    let is_sidecar = record
-        .container(slot)
-        .is_some_and(|container| container.role == Role::Sidecar);
+    let is_sidecar =
+        record.container(slot).is_some_and(|container| container.role == Role::Sidecar);
     !is_sidecar
-        || !record
-            .containers()
-            .any(|(other, container)| other > slot && container.is_running())
+        || !record.containers().any(|(other, container)| other > slot && container.is_running())
 }

@@ -166,10 +166,14 @@ fn check_field(field: &Field, world: &World) -> Result<(), String> {
 pub fn same(wanted: &Value, value: &Value) -> bool {
     wanted == value
         || (value.is_null()
-            && (*wanted == 0 || *wanted == false || *wanted == "" || *wanted == Value::Array(vec![])))
+            && (*wanted == 0
+                || *wanted == false
+                || *wanted == ""
+                || *wanted == Value::Array(vec![])))
 }
 
-/// Follows `status.conditions[type=Available].status`, `spec.containers[0]`, `metadata.labels['a.b']`.
+/// Follows `status.conditions[type=Available].status`, `spec.containers[0]`,
+/// `metadata.labels['a.b']`.
 fn at_path(value: &Value, path: &str) -> Value {
     let mut value = value;
     let mut rest = path.trim_start_matches('.');

@@ -405,10 +405,11 @@ pub fn read(text: &str) -> Result<File, FormatError> {
         let line = text.get(..refusal.at).map(|before| before.matches('\n').count() + 1);
         return Err(FormatError { line, message: refusal.message });
     }
-    let file: File = serde_yaml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-        let line = error.location().map(|location| location.line());
-        FormatError { line, message: error.to_string() }
-    })?;
+    let file: File =
+        serde_yaml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            let line = error.location().map(|location| location.line());
+            FormatError { line, message: error.to_string() }
+        })?;
     check(&file).map(|()| file)
 }
 
@@ -437,7 +438,9 @@ fn check(file: &File) -> Result<(), FormatError> {
         ];
         if said.into_iter().filter(|is_there| *is_there).count() != 1 {
             let number = number + 1;
-            return refuse(format!("step {number}: takes exactly one of kubectl, fault, apply, git"));
+            return refuse(format!(
+                "step {number}: takes exactly one of kubectl, fault, apply, git"
+            ));
         }
     }
     Ok(())
@@ -449,7 +452,8 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_its_line() {
-        let error = read("title: x\nsteps:\n- {at: 1s, kubectl: get pods}\n- {at: 2s, kubctl: x}\n");
+        let error =
+            read("title: x\nsteps:\n- {at: 1s, kubectl: get pods}\n- {at: 2s, kubctl: x}\n");
         let error = error.expect_err("kubctl is no key");
         assert!(error.message.contains("kubctl"), "{error}");
         assert_eq!(error.line, Some(4), "{error}");

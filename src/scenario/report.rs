@@ -223,12 +223,12 @@ fn lane_reports(run: &Run, checks: Vec<(String, LaneId, Result<(), String>)>) ->
         .collect()
 }
 
-/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last step.
+/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last
+/// step.
 fn length(scenario: &Scenario) -> Duration {
     let expectations = scenario.file.expect.iter();
-    let last = expectations
-        .filter_map(|e| e.within.map(|(_, to)| to.0).or(e.at.map(|at| at.0)))
-        .max();
+    let last =
+        expectations.filter_map(|e| e.within.map(|(_, to)| to.0).or(e.at.map(|at| at.0))).max();
     let steps = scenario.file.steps.iter().map(|step| step.at.0).max().unwrap_or_default();
     last.unwrap_or(steps + REST).max(steps)
 }
@@ -245,8 +245,13 @@ impl Report {
         for lane in &self.lanes {
             let (passes, calls, writes) = lane.totals;
             text += &format!(
-                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · {writes} writes · hash {:016x}\n",
-                lane.lane.word(), self.seed, lane.verdict.word(), lane.at.as_secs_f64(), lane.hash
+                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · \
+                 {writes} writes · hash {:016x}\n",
+                lane.lane.word(),
+                self.seed,
+                lane.verdict.word(),
+                lane.at.as_secs_f64(),
+                lane.hash
             );
             text += &lane.objects;
             if !lane.objects.ends_with('\n') {

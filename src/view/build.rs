@@ -19,14 +19,15 @@ use super::stage::{
 /// Delayed keys shown of a loop.
 const DUE_SHOWN: usize = 5;
 
-/// The stage of a lane. `memory` keeps what must not jump from one look to the next; `since` is when
-/// the present verdict was reached.
+/// The stage of a lane. `memory` keeps what must not jump from one look to the next; `since` is
+/// when the present verdict was reached.
 pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -> Stage {
     let world = &lane.world;
     let counts = world.pods_by_owner();
     let (nodes, tray) = nodes_and_tray(world, memory);
     Stage {
-        version: world.trace_hash() ^ world.now().as_nanos().wrapping_mul(u64::from(world.is_busy())),
+        version: world.trace_hash()
+            ^ world.now().as_nanos().wrapping_mul(u64::from(world.is_busy())),
         revision: world.store().revision(),
         verdict: verdict_view(verdict, since),
         totals: totals(world),
@@ -57,11 +58,9 @@ pub fn verdict_view(verdict: &Verdict, since: Time) -> VerdictView {
             VerdictView::Waiting { short: shown(short), until: *until, what: (*what).into() }
         }
         Verdict::Stuck { short } => VerdictView::Stuck { short: shown(short) },
-        Verdict::Oscillating { object, field, turns } => VerdictView::Oscillating {
-            object: object.clone(),
-            field: field.clone(),
-            turns: *turns,
-        },
+        Verdict::Oscillating { object, field, turns } => {
+            VerdictView::Oscillating { object: object.clone(), field: field.clone(), turns: *turns }
+        }
     }
 }
 
@@ -296,8 +295,9 @@ fn fate(fate: WorldFate) -> Fate {
         WorldFate::Intact => Fate::Intact,
         WorldFate::DroppedAtDoor => Fate::DroppedAtDoor,
         WorldFate::DroppedOnWire => Fate::DroppedOnWire,
-        WorldFate::DelayedAtDoor(_) | WorldFate::DelayedOnWire | WorldFate::Swapped => Fate::Delayed,
+        WorldFate::DelayedAtDoor(_) | WorldFate::DelayedOnWire | WorldFate::Swapped => {
+            Fate::Delayed
+        }
         WorldFate::DoubledAtDoor | WorldFate::DoubledOnWire => Fate::Doubled,
     }
 }
-

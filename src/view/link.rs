@@ -1,6 +1,6 @@
-//! A link is a run: version, scenario, seed, what a person did and when, and the moment that is shown.
-//! A short session is plain text; a longer one is deflated JSON in base64url. Whatever else stands in
-//! an address, the page opens, with a notice.
+//! A link is a run: version, scenario, seed, what a person did and when, and the moment that is
+//! shown. A short session is plain text; a longer one is deflated JSON in base64url. Whatever else
+//! stands in an address, the page opens, with a notice.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Time;
-use crate::scenario::{In, INPUTS_MAX, Input, Scenario, Shipped};
+use crate::scenario::{INPUTS_MAX, In, Input, Scenario, Shipped};
 
 use super::session::Session;
 
@@ -111,7 +111,8 @@ impl Session {
         serde_json::to_string(&saved).unwrap_or_default()
     }
 
-    /// The session that a fragment describes; the default scenario and a notice if it describes none.
+    /// The session that a fragment describes; the default scenario and a notice if it describes
+    /// none.
     pub fn from_link(fragment: &str) -> (Session, Option<Notice>) {
         let fragment = fragment.trim_start_matches('#');
         if fragment.is_empty() {
@@ -119,9 +120,7 @@ impl Session {
         }
         match read(fragment).and_then(open) {
             Ok(session) => (session, None),
-            Err(notice) => {
-                (Session::open_shipped(crate::scenario::DEFAULT, None), Some(notice))
-            }
+            Err(notice) => (Session::open_shipped(crate::scenario::DEFAULT, None), Some(notice)),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Pacing: how simulated time becomes shown time. A control plane works in bursts of milliseconds and
-//! then waits for seconds; shown one to one, a person sees nothing and then waits. The curve runs slow
-//! while a loop thinks, less slow while messages fly, one to one while nothing moves, and shortens a
-//! longer wait to a marked gap. Both lanes are mapped by the same curve.
+//! Pacing: how simulated time becomes shown time. A control plane works in bursts of milliseconds
+//! and then waits for seconds; shown one to one, a person sees nothing and then waits. The curve
+//! runs slow while a loop thinks, less slow while messages fly, one to one while nothing moves, and
+//! shortens a longer wait to a marked gap. Both lanes are mapped by the same curve.
 
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ impl Curve {
         self.knots.last().map_or(0.0, |knot| knot.1)
     }
 
-    /// How many shown milliseconds `to` would lie after the end, if the activity stays like this and
-    /// nothing but upkeep happens before `wakes`.
+    /// How many shown milliseconds `to` would lie after the end, if the activity stays like this
+    /// and nothing but upkeep happens before `wakes`.
     pub fn stretch(&self, to: Time, activity: Activity, wakes: Option<Time>) -> f64 {
         let span_ms = to.since(self.end()).as_secs_f64() * 1e3;
         span_ms * self.rate(activity, wakes)
@@ -125,17 +125,14 @@ impl Curve {
         };
         let span = high.0.since(low.0).as_secs_f64();
         let slope = if span > 0.0 { (high.1 - low.1) / span } else { 0.0 };
-        if at >= low.0 {
-            low.1 + at.since(low.0).as_secs_f64() * slope
-        } else {
-            low.1
-        }
+        if at >= low.0 { low.1 + at.since(low.0).as_secs_f64() * slope } else { low.1 }
     }
 
     /// The simulated time of a shown one, within what is mapped.
     pub fn time_of(&self, shown: f64) -> Time {
         let after = self.knots.partition_point(|knot| knot.1 < shown);
-        let (Some(high), Some(low)) = (self.knots.get(after), self.knots.get(after.wrapping_sub(1)))
+        let (Some(high), Some(low)) =
+            (self.knots.get(after), self.knots.get(after.wrapping_sub(1)))
         else {
             return if after == 0 { Time::ZERO } else { self.end() };
         };

@@ -29,8 +29,11 @@ pub fn verdict_since(entries: &[Entry]) -> Option<Time> {
 pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLine> {
     let now = run.now();
     let mut lines: Vec<LogLine> = Vec::new();
-    lines.extend(run.script().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, true)));
-    lines.extend(run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)));
+    lines
+        .extend(run.script().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, true)));
+    lines.extend(
+        run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)),
+    );
     for lane in run.lanes() {
         // Newest first, so that a long run costs no more than a short one.
         let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
@@ -119,7 +122,8 @@ pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
 pub fn bands(run: &Run) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     for lane in run.lanes() {
-        let mut open = Band { lane: lane.id, from: Time::ZERO, to: run.end(), verdict: "converging" };
+        let mut open =
+            Band { lane: lane.id, from: Time::ZERO, to: run.end(), verdict: "converging" };
         for entry in run.story(lane.id) {
             let Told::Verdict(verdict) = &entry.what else { continue };
             if verdict.word() == open.verdict {

@@ -1,5 +1,6 @@
 //! The faults in force: traps for watch events, and spans in which somebody suffers. A trap counts
-//! what it matched in its own lane; nothing is tossed per message, so both lanes have the same weather.
+//! what it matched in its own lane; nothing is tossed per message, so both lanes have the same
+//! weather.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,12 +9,12 @@ use crate::api::{Kind, ObjectKey};
 use crate::apiserver::WatchEvent;
 use crate::kernel::Time;
 
+use super::ControllerId;
 use super::fault::{ContainerTrouble, Fault, How, ServerTrouble, Target, Trap};
 use super::process::Process;
 use super::step::Step;
 use super::stream::{Fate, Flight};
 use super::world::World;
-use super::ControllerId;
 
 /// The faults in force.
 #[derive(Clone, Debug, Default)]
@@ -65,9 +66,8 @@ impl ActiveFaults {
 
     /// What becomes of an event that now leaves for `to`, and by how much it is late on the wire.
     pub(super) fn strike(&mut self, to: ControllerId, event: &WatchEvent) -> (Fate, Duration) {
-        let matching = |(trap, id): &&mut (Trap, Option<ControllerId>)| {
-            *id == Some(to) && trap.matches(event)
-        };
+        let matching =
+            |(trap, id): &&mut (Trap, Option<ControllerId>)| *id == Some(to) && trap.matches(event);
         let Some((trap, _)) = self.traps.iter_mut().find(matching) else {
             return (Fate::Intact, Duration::ZERO);
         };

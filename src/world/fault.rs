@@ -1,5 +1,5 @@
-//! Faults as data: what can be done to the machinery, as a scenario file and a console line write it.
-//! A line is the file's form on one line: `fault drop to=replicaset kind=Pod type=DELETED`.
+//! Faults as data: what can be done to the machinery, as a scenario file and a console line write
+//! it. A line is the file's form on one line: `fault drop to=replicaset kind=Pod type=DELETED`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -228,9 +228,7 @@ impl Fault {
                 let point = fields.text("point")?.unwrap_or_else(|| "beforeWrite".into());
                 Fault::Crash(fields.target("controller")?, CrashPoint::parse(&point)?)
             }
-            "cut" => {
-                Fault::Cut(fields.target("controller")?, fields.span("for")?.unwrap_or(LASTS))
-            }
+            "cut" => Fault::Cut(fields.target("controller")?, fields.span("for")?.unwrap_or(LASTS)),
             "drop" => Fault::Message(Trap::read(How::Drop, &mut fields)?),
             "delay" => {
                 let by = fields.span("by")?.unwrap_or(LATE);
@@ -291,7 +289,9 @@ fn read_node(fields: &mut Fields) -> Result<Fault, FaultError> {
         (Some("on"), None) => Ok(Fault::Power(name, true)),
         (None, Some("cut")) => Ok(Fault::Network(name, false)),
         (None, Some("restored")) => Ok(Fault::Network(name, true)),
-        _ => error(Some("node"), "node: takes power=off, power=on, network=cut or network=restored"),
+        _ => {
+            error(Some("node"), "node: takes power=off, power=on, network=cut or network=restored")
+        }
     }
 }
 
@@ -354,7 +354,10 @@ impl Trap {
             Some("MODIFIED") => Some(WatchEventType::Modified),
             Some("DELETED") => Some(WatchEventType::Deleted),
             Some(text) => {
-                return error(Some("type"), format!("type: {text} is not ADDED, MODIFIED or DELETED"));
+                return error(
+                    Some("type"),
+                    format!("type: {text} is not ADDED, MODIFIED or DELETED"),
+                );
             }
         };
         let on_wire = match fields.text("at")?.as_deref() {

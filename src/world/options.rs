@@ -79,11 +79,6 @@ pub struct Knobs {
 
 impl Default for Knobs {
     fn default() -> Self {
-        Knobs {
-            enabled: true,
-            resync_period: Duration::ZERO,
-            relist_on_start: false,
-            workers: 5,
-        }
+        Knobs { enabled: true, resync_period: Duration::ZERO, relist_on_start: false, workers: 5 }
     }
 }

@@ -80,7 +80,8 @@ impl World {
             return Err(ApiError::new(Reason::ServiceUnavailable, "connection refused"));
         }
         if self.faults.throttles(self.now) {
-            let text = "the server has received too many requests and has asked us to try again later";
+            let text =
+                "the server has received too many requests and has asked us to try again later";
             return Err(ApiError::new(Reason::TooManyRequests, text));
         }
         let before = self.api.store().revision();

@@ -1,5 +1,5 @@
-//! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way or
-//! due, and what the store and the machines hold.
+//! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way
+//! or due, and what the store and the machines hold.
 
 use crate::api::{Condition, Kind, ObjectKey, Str};
 use crate::kernel::Time;
@@ -74,9 +74,7 @@ impl World {
     /// Upkeep goes on for ever; this is the part of it that may change something.
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
-            Step::Resync(id, epoch) => {
-                self.look_helps(id, epoch).then_some((entry.at, "resync"))
-            }
+            Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
             Step::Due(id, epoch, true) => {
                 let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
                 helps.then_some((entry.at, "progress-deadline"))
@@ -86,7 +84,8 @@ impl World {
         looks.chain(self.dead_node_unnoticed()).min()
     }
 
-    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is helped.
+    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is
+    /// helped.
     fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
         self.process(id).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
@@ -97,8 +96,8 @@ impl World {
     /// controller will notice when the lease is too old.
     fn dead_node_unnoticed(&self) -> Option<(Time, &'static str)> {
         let watcher = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
-        let unnoticed = self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(
-            |node| {
+        let unnoticed =
+            self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(|node| {
                 let number = self.node_number(&node.metadata.name);
                 let lives = number.is_some_and(|number| {
                     self.is_connected(number)
@@ -106,8 +105,7 @@ impl World {
                         && self.process(ControllerId::Kubelet(number)).is_some_and(|p| p.alive)
                 });
                 !lives && Condition::holds(&node.status.conditions, "Ready")
-            },
-        );
+            });
         let _ = watcher;
         let next = self.agenda.iter().filter(|entry| matches!(entry.what, Step::Monitor(_)));
         unnoticed.then(|| next.map(|entry| (entry.at, "node-lifecycle")).min()).flatten()

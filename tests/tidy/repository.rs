@@ -12,11 +12,7 @@ use super::source::{files, top};
 const MADE: &[&str] = &[".git", "dist", "node_modules", "out", "target"];
 
 /// In pieces, so that this file may stand in the repository.
-const FOLDERS: &[&str] = &[
-    concat!("/wo", "rk/"),
-    concat!("/ro", "ot/"),
-    concat!("/ho", "me/"),
-];
+const FOLDERS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 const HOSTS: &[&str] = &[
     concat!("registry.", "npmjs"),
     concat!("index.", "crates.io"),
@@ -34,11 +30,7 @@ pub fn machine_names() -> Vec<String> {
         let Ok(text) = fs::read_to_string(&path) else {
             continue;
         };
-        let name = path
-            .strip_prefix(&top)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
+        let name = path.strip_prefix(&top).unwrap_or(&path).display().to_string();
         for (line, found) in machine_names_in(&text) {
             problems.push(format!("{name}:{line}: `{found}`"));
         }
@@ -52,9 +44,8 @@ fn machine_names_in(text: &str) -> Vec<(usize, &'static str)> {
         // In `example.com/work/` and `$HOME/work/` the folder is somebody else's.
         let own =
             |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-}/".contains(c));
-        let folders = FOLDERS
-            .iter()
-            .filter(|name| line.match_indices(**name).any(|(at, _)| own(at)));
+        let folders =
+            FOLDERS.iter().filter(|name| line.match_indices(**name).any(|(at, _)| own(at)));
         let hosts = HOSTS.iter().filter(|name| line.contains(**name));
         found.extend(folders.chain(hosts).map(|name| (number + 1, *name)));
     }
@@ -68,28 +59,28 @@ pub fn unlisted_dependencies() -> Vec<String> {
         return Vec::new();
     };
     let mut names = cargo_dependencies(&read("Cargo.toml").expect("there is a Cargo.toml"));
-    names.extend(npm_dependencies(
-        &read("package.json").expect("there is a package.json"),
-    ));
-    names.retain(|name| !readme.contains(&format!("`{name}`")));
-    names
-        .into_iter()
-        .map(|name| format!("README.md: does not list `{name}`"))
-        .collect()
+    names.extend(npm_dependencies(&read("package.json").expect("there is a package.json")));
+    let listed = listed_in(&readme);
+    names.retain(|name| !listed.contains(&name.as_str()));
+    names.into_iter().map(|name| format!("README.md: does not list `{name}`")).collect()
 }
 
-/// The crates of all tables of dependencies, each by the name under which it is published.
+/// What stands in the first cells of the tables: `| a, b (tests only) | … |` gives `a` and `b`.
+fn listed_in(readme: &str) -> Vec<&str> {
+    let cells = readme.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    let names = cells.flat_map(|cell| cell.split('(').next().unwrap_or(cell).split(','));
+    names.map(|name| name.trim().trim_matches('`')).collect()
+}
+
+/// The crates of all tables of dependencies, each by the name under which the code knows it.
 fn cargo_dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut inside = false;
     for line in manifest.lines() {
         if line.starts_with('[') {
             inside = line.ends_with("dependencies]");
-        } else if inside && let Some((name, rest)) = line.split_once('=') {
-            let package = rest
-                .split_once("package = \"")
-                .and_then(|(_, rest)| rest.split('"').next());
-            names.push(package.unwrap_or(name.trim()).to_owned());
+        } else if inside && let Some((name, _)) = line.split_once('=') {
+            names.push(name.trim().to_owned());
         }
     }
     names
@@ -109,24 +100,16 @@ mod tests {
     #[test]
     fn a_folder_of_this_machine_is_told_and_a_part_of_an_address_is_not() {
         let folder = FOLDERS[0];
-        assert_eq!(
-            machine_names_in(&format!("x\nsee {folder}notes")),
-            [(2, folder)]
-        );
-        assert_eq!(
-            machine_names_in(&format!("https://example.com{folder}notes")),
-            []
-        );
+        assert_eq!(machine_names_in(&format!("x\nsee {folder}notes")), [(2, folder)]);
+        assert_eq!(machine_names_in(&format!("https://example.com{folder}notes")), []);
     }
 
     #[test]
     fn dependencies_are_found_in_both_files() {
         let manifest = "[package]\na = 1\n[target.'x'.dependencies]\nb = \"1\"\n\
                         c = { package = \"d\", version = \"1\" }\n[features]\ne = []\n";
-        assert_eq!(cargo_dependencies(manifest), ["b", "d"]);
-        assert_eq!(
-            npm_dependencies(r#"{"devDependencies": {"f": "1"}}"#),
-            ["f"]
-        );
+        assert_eq!(cargo_dependencies(manifest), ["b", "c"]);
+        assert_eq!(npm_dependencies(r#"{"devDependencies": {"f": "1"}}"#), ["f"]);
+        assert_eq!(listed_in("| a, `b` (tests only) | c |\nd\n"), ["a", "b"]);
     }
 }

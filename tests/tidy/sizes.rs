@@ -12,10 +12,7 @@ pub fn too_long(source: &Source) -> Vec<String> {
     problems.extend(long_functions(source));
     let lines = source.text.lines().count();
     if lines > FILE_LINES_MAX {
-        problems.push(format!(
-            "{}: {lines} lines, at most {FILE_LINES_MAX}",
-            source.path
-        ));
+        problems.push(format!("{}: {lines} lines, at most {FILE_LINES_MAX}", source.path));
     }
     problems
 }
@@ -27,11 +24,7 @@ fn long_lines(source: &Source) -> Vec<String> {
         lines.filter(|(_, line)| line.chars().count() > COLUMNS_MAX && !line.contains("://"));
     long.map(|(at, line)| {
         let columns = line.chars().count();
-        format!(
-            "{}:{}: {columns} columns, at most {COLUMNS_MAX}",
-            source.path,
-            at + 1
-        )
+        format!("{}:{}: {columns} columns, at most {COLUMNS_MAX}", source.path, at + 1)
     })
     .collect()
 }
@@ -59,15 +52,9 @@ fn long_functions(source: &Source) -> Vec<String> {
 fn function_name(line: &str) -> Option<&str> {
     const BEFORE: &[&str] = &["pub", "const", "async", "unsafe", "extern"];
     let (before, after) = line.trim_start().split_once("fn ")?;
-    let item = before
-        .split_whitespace()
-        .all(|word| BEFORE.contains(&word) || word.starts_with("pub("));
-    item.then(|| {
-        after
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .unwrap_or(after)
-    })
+    let item =
+        before.split_whitespace().all(|word| BEFORE.contains(&word) || word.starts_with("pub("));
+    item.then(|| after.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(after))
 }
 
 #[cfg(test)]
@@ -75,39 +62,24 @@ mod tests {
     use super::*;
 
     fn function(lines: usize) -> String {
-        format!(
-            "pub fn long(\n    a: [u8; 2],\n) {{\n{}}}\n",
-            "    f();\n".repeat(lines - 4)
-        )
+        format!("pub fn long(\n    a: [u8; 2],\n) {{\n{}}}\n", "    f();\n".repeat(lines - 4))
     }
 
     #[test]
     fn a_function_of_seventy_lines_is_fine_and_one_more_is_not() {
-        assert_eq!(
-            too_long(&Source::new("src/api/x.rs", &function(70))).len(),
-            0
-        );
-        assert_eq!(
-            too_long(&Source::new("src/api/x.rs", &function(71))).len(),
-            1
-        );
+        assert_eq!(too_long(&Source::new("src/api/x.rs", &function(70))).len(), 0);
+        assert_eq!(too_long(&Source::new("src/api/x.rs", &function(71))).len(), 1);
     }
 
     #[test]
     fn a_long_line_is_told_unless_it_holds_an_address() {
         let line = "x".repeat(101);
         assert_eq!(too_long(&Source::new("src/api/x.rs", &line)).len(), 1);
-        assert_eq!(
-            too_long(&Source::new("src/api/x.rs", &format!("// https://{line}"))).len(),
-            0
-        );
+        assert_eq!(too_long(&Source::new("src/api/x.rs", &format!("// https://{line}"))).len(), 0);
     }
 
     #[test]
     fn a_long_file_is_told() {
-        assert_eq!(
-            too_long(&Source::new("src/api/x.rs", &"\n".repeat(601))).len(),
-            1
-        );
+        assert_eq!(too_long(&Source::new("src/api/x.rs", &"\n".repeat(601))).len(), 1);
     }
 }

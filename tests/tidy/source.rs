@@ -11,16 +11,16 @@ pub struct Source {
     pub text: String,
     /// Of the same length in lines, with comments and the contents of literals blanked.
     pub code: String,
+    /// Compiled for tests only.
+    pub for_tests: bool,
 }
 
 impl Source {
     /// Takes a text for the file at `path`.
     pub fn new(path: &str, text: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            code: code_of(text),
-        }
+        let (path, text) = (path.to_owned(), text.to_owned());
+        let code = code_of(&text);
+        Self { path, text, code, for_tests: false }
     }
 
     /// The folder or file right under `src/`: `api`. None for `lib.rs` and `main.rs`.
@@ -28,47 +28,52 @@ impl Source {
         let inner = self.path.strip_prefix("src/")?;
         match inner.split_once('/') {
             Some((room, _)) => Some(room),
-            None => inner
-                .strip_suffix(".rs")
-                .filter(|name| !matches!(*name, "lib" | "main")),
+            None => inner.strip_suffix(".rs").filter(|name| !matches!(*name, "lib" | "main")),
         }
     }
 
     /// How many modules deep the file is: 1 for `src/api/mod.rs`, 2 for `src/api/pod.rs`.
     pub fn depth(&self) -> usize {
-        let path = self
-            .path
-            .trim_start_matches("src/")
-            .trim_end_matches("/mod.rs");
+        let path = self.path.trim_start_matches("src/").trim_end_matches("/mod.rs");
         path.split('/').count()
     }
 
     /// The code without what is compiled for tests only.
     pub fn shipped(&self) -> String {
-        let whole_file_is_test = self.path.ends_with("/tests.rs") || self.path.contains("/tests/");
-        if whole_file_is_test {
-            String::new()
-        } else {
-            without_tests(&self.code)
-        }
+        if self.for_tests { String::new() } else { without_tests(&self.code) }
     }
 }
 
 /// All files under `src/`, in order of their paths.
 pub fn all() -> Vec<Source> {
     let top = top();
-    let files = files(&top.join("src"), &|_| true)
-        .into_iter()
-        .filter(|path| is_rust(path));
+    let files = files(&top.join("src"), &|_| true).into_iter().filter(|path| is_rust(path));
     let read = |path: PathBuf| {
-        let name = path
-            .strip_prefix(&top)
-            .expect("lies under the top")
-            .display()
-            .to_string();
+        let name = path.strip_prefix(&top).expect("lies under the top").display().to_string();
         Source::new(&name, &fs::read_to_string(&path).expect("is readable text"))
     };
-    files.map(read).collect()
+    let mut sources: Vec<Source> = files.map(read).collect();
+    let modules: Vec<String> = sources.iter().flat_map(test_modules).collect();
+    for source in &mut sources {
+        let inside = |module: &String| {
+            let rest = source.path.strip_prefix(module.as_str());
+            rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        source.for_tests = modules.iter().any(inside);
+    }
+    sources
+}
+
+/// Where the modules lie that this file declares for tests only: `src/node/life_tests`.
+fn test_modules(source: &Source) -> Vec<String> {
+    let folder = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let folder = folder.trim_end_matches("/lib");
+    let declared = source.code.split("#[cfg(test)]").skip(1).filter_map(|item| {
+        let name = item.trim_start().trim_start_matches("pub ").strip_prefix("mod ")?;
+        let (name, _) = name.split_once(';')?;
+        (!name.contains('{')).then(|| format!("{folder}/{name}"))
+    });
+    declared.collect()
 }
 
 /// The folder of the repository.
@@ -141,9 +146,7 @@ fn blank_length(text: &str, after_name: bool) -> Option<usize> {
             let open = text.find('"').unwrap_or(0) + 1;
             let close = format!("\"{}", "#".repeat(count));
             return Some(
-                text[open..]
-                    .find(&close)
-                    .map_or(text.len(), |at| open + at + close.len()),
+                text[open..].find(&close).map_or(text.len(), |at| open + at + close.len()),
             );
         }
     }
@@ -225,10 +228,7 @@ mod tests {
     fn comments_and_literals_are_blanked_and_lines_stay() {
         let text = "a // b\n/* c /* d */ e */ f \"g\\\"h\" 'i' '\\'' r#\"j\"k\"# <'l>\n";
         let code = code_of(text);
-        assert_eq!(
-            code.split_whitespace().collect::<Vec<_>>(),
-            ["a", "f", "<'l>"]
-        );
+        assert_eq!(code.split_whitespace().collect::<Vec<_>>(), ["a", "f", "<'l>"]);
         assert_eq!(code.lines().count(), 2);
     }
 
@@ -241,13 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn a_module_declared_for_tests_is_found_where_it_lies() {
+        let text = "#[cfg(test)]\nmod lab;\n#[cfg(test)]\nmod tests { fn f() {} }\nmod pod;\n";
+        assert_eq!(test_modules(&Source::new("src/node/mod.rs", text)), ["src/node/lab"]);
+        assert_eq!(test_modules(&Source::new("src/node/x.rs", text)), ["src/node/x/lab"]);
+    }
+
+    #[test]
     fn rooms_and_depths_come_from_the_path() {
-        let of = |path| {
-            (
-                Source::new(path, "").room().map(str::to_owned),
-                Source::new(path, "").depth(),
-            )
-        };
+        let of =
+            |path| (Source::new(path, "").room().map(str::to_owned), Source::new(path, "").depth());
         assert_eq!(of("src/api/mod.rs"), (Some("api".into()), 1));
         assert_eq!(of("src/api/pod.rs"), (Some("api".into()), 2));
         assert_eq!(of("src/main.rs").0, None);

@@ -22,9 +22,7 @@ const BANNED_BELOW_UI: &[(&str, &str)] = &[
 /// Banned words in what is shipped.
 pub fn banned(source: &Source) -> Vec<String> {
     let below_ui = source.room() != Some("ui");
-    let words = BANNED
-        .iter()
-        .chain(BANNED_BELOW_UI.iter().filter(|_| below_ui));
+    let words = BANNED.iter().chain(BANNED_BELOW_UI.iter().filter(|_| below_ui));
     let shipped = source.shipped();
     let mut problems = Vec::new();
     for (word, why) in words {
@@ -53,22 +51,13 @@ mod tests {
     fn a_banned_word_is_told_in_code_and_not_in_comments_or_tests() {
         assert_eq!(problems("src/api/x.rs", "fn f() { a.unwrap() }"), 1);
         assert_eq!(problems("src/api/x.rs", "// a.unwrap()\n"), 0);
-        assert_eq!(
-            problems(
-                "src/api/x.rs",
-                "#[cfg(test)]\nmod t { fn f() { a.unwrap() } }"
-            ),
-            0
-        );
+        assert_eq!(problems("src/api/x.rs", "#[cfg(test)]\nmod t { fn f() { a.unwrap() } }"), 0);
         assert_eq!(problems("src/api/x.rs", "fn f() { a.unwrap_or(1) }"), 0);
     }
 
     #[test]
     fn hash_maps_are_for_the_page_only() {
-        assert_eq!(
-            problems("src/world/x.rs", "use std::collections::HashMap;"),
-            1
-        );
+        assert_eq!(problems("src/world/x.rs", "use std::collections::HashMap;"), 1);
         assert_eq!(problems("src/ui/x.rs", "use std::collections::HashMap;"), 0);
         assert_eq!(problems("src/world/x.rs", "use my::OrderedHashMap;"), 0);
     }

@@ -32,22 +32,12 @@ fn finish(nanos: i128, negative: bool, format: QuantityFormat) -> Quantity {
     let binary = format == QuantityFormat::BinarySi;
     let nanos = if binary { nanos.min(BINARY_MAX) } else { nanos };
     let fraction_only = nanos > 0 && nanos < ONE;
-    let format = if binary && fraction_only {
-        QuantityFormat::DecimalSi
-    } else {
-        format
-    };
-    Quantity {
-        nanos: if negative { -nanos } else { nanos },
-        format,
-    }
+    let format = if binary && fraction_only { QuantityFormat::DecimalSi } else { format };
+    Quantity { nanos: if negative { -nanos } else { nanos }, format }
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
-    text.split_at(
-        text.find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(text.len()),
-    )
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 /// Letters, then perhaps a sign, then perhaps digits.
@@ -65,19 +55,9 @@ struct Suffix {
 
 impl Suffix {
     fn read(text: &str) -> Option<Suffix> {
-        let ten = |ten_to_the, format| {
-            Some(Suffix {
-                ten_to_the,
-                two_to_the: 0,
-                format,
-            })
-        };
+        let ten = |ten_to_the, format| Some(Suffix { ten_to_the, two_to_the: 0, format });
         let two = |two_to_the| {
-            Some(Suffix {
-                ten_to_the: 0,
-                two_to_the,
-                format: QuantityFormat::BinarySi,
-            })
+            Some(Suffix { ten_to_the: 0, two_to_the, format: QuantityFormat::BinarySi })
         };
         if let Some(place) = super::DECIMAL_SUFFIXES.iter().position(|s| *s == text) {
             return ten(3 * place as i64 - NANO_PLACES, QuantityFormat::DecimalSi);
@@ -87,10 +67,7 @@ impl Suffix {
         }
         let exponent: i64 = text.strip_prefix(['e', 'E'])?.parse().ok()?;
         // Anything further away is nothing or too much, and so is this.
-        ten(
-            exponent.clamp(-1_000_000, 1_000_000),
-            QuantityFormat::DecimalExponent,
-        )
+        ten(exponent.clamp(-1_000_000, 1_000_000), QuantityFormat::DecimalExponent)
     }
 
     /// Kubernetes takes a suffix alone for zero, except where it has to compute with big numbers.
@@ -112,9 +89,7 @@ fn evaluate(digits: &str, point: i64, factor: i128) -> i128 {
 fn whole_part(digits: &str, zeros: i64) -> i128 {
     let shift =
         |number: i128, digit: u8| number.saturating_mul(10).saturating_add(i128::from(digit));
-    let mut number = digits
-        .bytes()
-        .fold(0, |number, byte| shift(number, byte - b'0'));
+    let mut number = digits.bytes().fold(0, |number, byte| shift(number, byte - b'0'));
     for _ in 0..zeros {
         if number == 0 || number == i128::MAX {
             break;
@@ -155,24 +130,12 @@ mod tests {
         ] {
             assert_eq!(parse(text), Err(QuantityError::Format), "{text:?}");
         }
-        assert!(
-            QuantityError::Format
-                .to_string()
-                .starts_with("quantities must match the regular")
-        );
+        assert!(QuantityError::Format.to_string().starts_with("quantities must match the regular"));
     }
 
     #[test]
     fn an_unknown_suffix_is_called_so() {
-        for text in [
-            "1K",
-            "0.1mi",
-            "1i",
-            "-3.01e-",
-            "1e",
-            "1m5",
-            "1e99999999999999999999",
-        ] {
+        for text in ["1K", "0.1mi", "1i", "-3.01e-", "1e", "1m5", "1e99999999999999999999"] {
             assert_eq!(parse(text), Err(QuantityError::Suffix), "{text:?}");
         }
     }
@@ -187,10 +150,7 @@ mod tests {
 
     #[test]
     fn a_fraction_of_a_binary_unit_is_exact_and_rounds_up_at_the_end() {
-        assert_eq!(
-            parse("0.00000000000000000000000001Ei").map(|q| q.nanos),
-            Ok(12)
-        );
+        assert_eq!(parse("0.00000000000000000000000001Ei").map(|q| q.nanos), Ok(12));
         assert_eq!(parse("0.3Ki").map(|q| q.nanos), Ok(307_200_000_000));
     }
 }

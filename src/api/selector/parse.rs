@@ -29,10 +29,7 @@ struct Token<'a> {
 
 /// The requirements, in the order in which they were written.
 pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, String> {
-    let mut parser = Parser {
-        tokens: tokens(text),
-        position: 0,
-    };
+    let mut parser = Parser { tokens: tokens(text), position: 0 };
     let mut requirements = Vec::new();
     loop {
         let token = parser.peek();
@@ -40,10 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, String> {
             Kind::End => return Ok(requirements),
             Kind::Identifier | Kind::Not => {}
             _ => {
-                return Err(found(
-                    token,
-                    ", expected: !, identifier, or 'end of string'",
-                ));
+                return Err(found(token, ", expected: !, identifier, or 'end of string'"));
             }
         }
         let requirement = parser.requirement();
@@ -112,24 +106,14 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn token(&self) -> Token<'a> {
-        self.tokens.get(self.position).copied().unwrap_or(Token {
-            kind: Kind::End,
-            text: "",
-        })
+        self.tokens.get(self.position).copied().unwrap_or(Token { kind: Kind::End, text: "" })
     }
 
     /// The next token, `in` and `notin` being ordinary words.
     fn peek(&self) -> Token<'a> {
         let token = self.token();
         let is_word = matches!(token.kind, Kind::Word(_));
-        if is_word {
-            Token {
-                kind: Kind::Identifier,
-                ..token
-            }
-        } else {
-            token
-        }
+        if is_word { Token { kind: Kind::Identifier, ..token } } else { token }
     }
 
     fn take(&mut self) -> Token<'a> {
@@ -245,41 +229,23 @@ mod tests {
     #[test]
     fn an_error_says_what_was_found_and_what_was_expected() {
         let table = [
-            (
-                ",x",
-                "found ',', expected: !, identifier, or 'end of string'",
-            ),
+            (",x", "found ',', expected: !, identifier, or 'end of string'"),
             ("x,,y", "found ',', expected: identifier after ','"),
             ("x,", "found '', expected: identifier after ','"),
             ("!x=a", "found '=', expected: ',' or 'end of string'"),
-            (
-                "!",
-                "unable to parse requirement: found '', expected: identifier",
-            ),
+            ("!", "unable to parse requirement: found '', expected: identifier"),
             (
                 "x y",
                 "unable to parse requirement: found 'y', expected: in, notin, =, ==, !=, gt, lt",
             ),
-            (
-                "x in a",
-                "unable to parse requirement: found 'a' expected: '('",
-            ),
-            (
-                "x in (a b)",
-                "unable to parse requirement: found 'b', expected: ',' or ')'",
-            ),
+            ("x in a", "unable to parse requirement: found 'a' expected: '('"),
+            ("x in (a b)", "unable to parse requirement: found 'b', expected: ',' or ')'"),
             (
                 "x in (=)",
                 "unable to parse requirement: found '=', expected: ',', ')' or identifier",
             ),
-            (
-                "x in (a,",
-                "unable to parse requirement: found '', expected: ',', or identifier",
-            ),
-            (
-                "x=(",
-                "unable to parse requirement: found '(', expected: identifier",
-            ),
+            ("x in (a,", "unable to parse requirement: found '', expected: ',', or identifier"),
+            ("x=(", "unable to parse requirement: found '(', expected: identifier"),
         ];
         for (text, expected) in table {
             assert_eq!(canonical(text), Err(expected.to_owned()), "{text}");
@@ -292,14 +258,8 @@ mod tests {
             let error = canonical(text).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
         };
-        start(
-            "웹=a",
-            "unable to parse requirement: <nil>: Invalid value: \"웹\": name part",
-        );
-        start(
-            "x=a$",
-            "unable to parse requirement: values[0][x]: Invalid value: \"a$\": a valid",
-        );
+        start("웹=a", "unable to parse requirement: <nil>: Invalid value: \"웹\": name part");
+        start("x=a$", "unable to parse requirement: values[0][x]: Invalid value: \"a$\": a valid");
         start(
             "x>a",
             "unable to parse requirement: values[0]: Invalid value: \"a\": for 'Gt', 'Lt'",

@@ -58,19 +58,11 @@ pub(super) fn fulfils(operator: Operator, values: &[Str], label: Option<&Str>) -
         DoesNotExist => label.is_none(),
         GreaterThan | LessThan => {
             let number = |text: &Str| text.parse::<i64>().ok();
-            let bound = if let [bound] = values {
-                number(bound)
-            } else {
-                None
-            };
+            let bound = if let [bound] = values { number(bound) } else { None };
             let (Some(label), Some(bound)) = (label.and_then(number), bound) else {
                 return false;
             };
-            if operator == GreaterThan {
-                label > bound
-            } else {
-                label < bound
-            }
+            if operator == GreaterThan { label > bound } else { label < bound }
         }
     }
 }
@@ -93,15 +85,7 @@ impl Requirement {
         let mut errors = key_errors(&key, "key");
         errors.extend(count_errors(operator, &values));
         errors.extend(value_errors(&key, &values));
-        if errors.is_empty() {
-            Ok(Requirement {
-                key,
-                operator,
-                values,
-            })
-        } else {
-            Err(errors)
-        }
+        if errors.is_empty() { Ok(Requirement { key, operator, values }) } else { Err(errors) }
     }
 
     /// As [`Requirement::new`], with the operator as text (see [`Operator::from_name`]).
@@ -114,11 +98,7 @@ impl Requirement {
             return Requirement::new(key, operator, values);
         }
         let mut errors = key_errors(&key, "key");
-        errors.push(FieldError::not_supported(
-            "operator",
-            operator,
-            &Operator::KNOWN,
-        ));
+        errors.push(FieldError::not_supported("operator", operator, &Operator::KNOWN));
         errors.extend(value_errors(&key, &values));
         Err(errors)
     }
@@ -153,39 +133,27 @@ pub(super) fn key_errors(key: &str, field: &str) -> Vec<FieldError> {
 fn count_errors(operator: Operator, values: &[Str]) -> Vec<FieldError> {
     use Operator::*;
     let (is_right, detail) = match operator {
-        In | NotIn => (
-            !values.is_empty(),
-            "for 'in', 'notin' operators, values set can't be empty",
-        ),
-        Equals | DoubleEquals | NotEquals => (
-            values.len() == 1,
-            "exact-match compatibility requires one single value",
-        ),
-        Exists | DoesNotExist => (
-            values.is_empty(),
-            "values set must be empty for exists and does not exist",
-        ),
-        GreaterThan | LessThan => (
-            values.len() == 1,
-            "for 'Gt', 'Lt' operators, exactly one value is required",
-        ),
+        In | NotIn => {
+            (!values.is_empty(), "for 'in', 'notin' operators, values set can't be empty")
+        }
+        Equals | DoubleEquals | NotEquals => {
+            (values.len() == 1, "exact-match compatibility requires one single value")
+        }
+        Exists | DoesNotExist => {
+            (values.is_empty(), "values set must be empty for exists and does not exist")
+        }
+        GreaterThan | LessThan => {
+            (values.len() == 1, "for 'Gt', 'Lt' operators, exactly one value is required")
+        }
     };
-    let all = || {
-        values
-            .iter()
-            .map(|value| value.to_string())
-            .collect::<Vec<_>>()
-    };
+    let all = || values.iter().map(|value| value.to_string()).collect::<Vec<_>>();
     let mut errors = Vec::new();
     if !is_right {
         errors.push(FieldError::invalid("values", all(), detail));
     }
     if matches!(operator, GreaterThan | LessThan) {
         let no_number = |value: &str| value.parse::<i64>().is_err();
-        let bad = values
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| no_number(value));
+        let bad = values.iter().enumerate().filter(|(_, value)| no_number(value));
         errors.extend(bad.map(|(index, value)| {
             let detail = "for 'Gt', 'Lt' operators, the value must be an integer";
             FieldError::invalid(format!("values[{index}]"), &**value, detail)
@@ -254,9 +222,7 @@ impl Selector {
 
     /// Whether these labels are selected.
     pub fn matches(&self, labels: &StrMap) -> bool {
-        self.requirements
-            .iter()
-            .all(|requirement| requirement.matches(labels))
+        self.requirements.iter().all(|requirement| requirement.matches(labels))
     }
 }
 
@@ -278,10 +244,7 @@ mod tests {
     fn a_requirement_says_all_that_is_wrong_with_it() {
         let errors = Requirement::new("a b".into(), Operator::In, vec![]).unwrap_err();
         let text = FieldError::aggregate(&errors);
-        assert!(
-            text.starts_with("[key: Invalid value: \"a b\": name part must consist"),
-            "{text}"
-        );
+        assert!(text.starts_with("[key: Invalid value: \"a b\": name part must consist"), "{text}");
         let end =
             "values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty]";
         assert!(text.ends_with(end), "{text}");

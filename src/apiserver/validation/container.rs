@@ -107,7 +107,8 @@ pub fn port_name(name: &str) -> Vec<String> {
     }
     let letter = |b: u8| b.is_ascii_lowercase();
     if !name.bytes().all(|b| letter(b) || b.is_ascii_digit() || b == b'-') {
-        broken.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".into());
+        broken
+            .push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".into());
     }
     if !name.bytes().any(letter) {
         broken.push("must contain at least one letter (a-z)".into());

@@ -24,12 +24,7 @@ impl Errors {
     }
 
     fn push(&mut self, kind: FieldErrorKind, path: &str, value: Value, detail: &str) {
-        self.extend([FieldError {
-            kind,
-            field: path.into(),
-            value,
-            detail: detail.into(),
-        }]);
+        self.extend([FieldError { kind, field: path.into(), value, detail: detail.into() }]);
     }
 
     /// The field must be there.

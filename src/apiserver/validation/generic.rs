@@ -126,15 +126,15 @@ fn metric_spec(metric: &Value, path: &str, errors: &mut Errors) {
         return;
     };
     let path = format!("{path}.resource");
-    let name = resource.get("name").and_then(Value::as_str).unwrap_or("");
-    if name.is_empty() {
-        errors.required(&format!("{path}.name"), "must specify a resource name");
-    }
     let target = resource.get("target").unwrap_or(&Value::Null);
     let percent = target.get("averageUtilization").and_then(Value::as_i64);
     if let Some(percent) = percent.filter(|&percent| percent < 1) {
         let path = format!("{path}.target.averageUtilization");
         errors.invalid(&path, percent, "must be greater than 0");
+    }
+    let name = resource.get("name").and_then(Value::as_str).unwrap_or("");
+    if name.is_empty() {
+        errors.required(&format!("{path}.name"), "must specify a resource name");
     }
     if percent.is_none() && target.get("averageValue").is_none() {
         let detail = "must set either a target raw value or a target utilization";

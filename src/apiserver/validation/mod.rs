@@ -1,10 +1,10 @@
-//! What the API server holds against an object, in Kubernetes' words: a field's path, `: `, and what is
-//! wrong. Objects are validated after defaults were filled in.
+//! What the API server holds against an object, in Kubernetes' words: a field's path, `: `, and
+//! what is wrong. Objects are validated after defaults were filled in.
 //!
 //! Follows `pkg/apis/{core,apps,autoscaling}/validation/validation.go` of
-//! <https://github.com/kubernetes/kubernetes/tree/release-1.36>, as far as a field matters to what is
-//! simulated or is often got wrong. Left out: security contexts, most volume types, affinity terms, and
-//! everything of kinds that are only kept, but their pod templates.
+//! <https://github.com/kubernetes/kubernetes/tree/release-1.36>, as far as a field matters to what
+//! is simulated or is often got wrong. Left out: security contexts, most volume types, affinity
+//! terms, and everything of kinds that are only kept, but their pod templates.
 
 mod container;
 mod errors;
@@ -12,6 +12,9 @@ mod generic;
 mod meta;
 mod pod;
 mod probe;
+mod status;
+#[cfg(test)]
+mod tests;
 mod update;
 mod words;
 mod workload;
@@ -20,6 +23,7 @@ use crate::api::Object;
 
 use errors::Errors;
 
+pub use status::validate_status;
 pub use update::validate_update;
 pub use words::validate_words;
 

@@ -1,5 +1,5 @@
-//! Fields that know only certain words, looked at before a value becomes a typed object, which could
-//! not hold any other word.
+//! Fields that know only certain words, looked at before a value becomes a typed object, which
+//! could not hold any other word.
 
 use crate::api::{Kind, Value};
 
@@ -8,8 +8,8 @@ use super::errors::Errors;
 const RESTART: &[&str] = &["Always", "OnFailure", "Never"];
 const EFFECTS: &[&str] = &["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// The words that Kubernetes does not know, as field errors. Empty words, which mean the default, are
-/// taken out of `value`.
+/// The words that Kubernetes does not know, as field errors. Empty words, which mean the default,
+/// are taken out of `value`.
 pub fn validate_words(kind: Kind, value: &mut Value) -> Vec<String> {
     let mut errors = Errors::default();
     match kind {

@@ -1,5 +1,5 @@
-//! What a Deployment's ReplicaSets carry in their annotations: the revision, those it had before, and
-//! for which size of the Deployment they were last resized.
+//! What a Deployment's ReplicaSets carry in their annotations: the revision, those it had before,
+//! and for which size of the Deployment they were last resized.
 //!
 //! Follows `pkg/controller/deployment/util/deployment_util.go`.
 
@@ -56,9 +56,7 @@ pub fn number(value: Option<&str>) -> Result<Option<i32>, NumberError> {
     }
     let mut number: i32 = 0;
     for digit in text.chars() {
-        let digit = digit
-            .to_digit(10)
-            .ok_or_else(|| NumberError::Syntax(text.into()))?;
+        let digit = digit.to_digit(10).ok_or_else(|| NumberError::Syntax(text.into()))?;
         number = i32::try_from(digit)
             .ok()
             .and_then(|digit| number.checked_mul(10)?.checked_add(digit))
@@ -84,10 +82,7 @@ pub fn max(set: &ReplicaSet) -> Option<i32> {
 
 /// The two sizes that a set of this Deployment should carry now.
 pub fn sizes_for(deployment: &Deployment) -> (i32, i64) {
-    (
-        deployment.spec.replicas(),
-        fenceposts::max_total(deployment),
-    )
+    (deployment.spec.replicas(), fenceposts::max_total(deployment))
 }
 
 /// Writes both sizes; whether anything changed (`SetReplicasAnnotations`).
@@ -144,10 +139,7 @@ pub fn set_revision(annotations: &mut StrMap, revision: i64, chars_max: usize) -
 }
 
 fn remember_revision(annotations: &mut StrMap, before: &str, chars_max: usize) {
-    let history = annotations
-        .get(REVISION_HISTORY)
-        .cloned()
-        .unwrap_or_default();
+    let history = annotations.get(REVISION_HISTORY).cloned().unwrap_or_default();
     if history.is_empty() || history.starts_with(',') {
         annotations.insert(REVISION_HISTORY.into(), before.into());
         return;

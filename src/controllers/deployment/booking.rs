@@ -41,18 +41,14 @@ impl Ledger {
         let uid = &now.metadata.uid;
         let known = self.entries.get(&key);
         let is_known = known.is_some_and(|entry| entry.deployment.metadata.uid == *uid);
-        let before = change
-            .before
-            .as_ref()
-            .and_then(|object| object.as_deployment());
+        let before = change.before.as_ref().and_then(|object| object.as_deployment());
         // One of the same name that was deleted meanwhile is another one.
         let before = before.filter(|before| before.metadata.uid == *uid);
         let Some(before) = before.filter(|_| change.kind == ChangeKind::Updated) else {
             let mut news = Vec::new();
             if !is_known {
                 self.forget(&key);
-                self.entries
-                    .insert(key.clone(), Entry::new(&change.object, now.clone()));
+                self.entries.insert(key.clone(), Entry::new(&change.object, now.clone()));
                 news = self.orphans_for(&key, now);
             }
             news.push(News::Differs(key));
@@ -71,14 +67,9 @@ impl Ledger {
 
     /// Sets without an owner, of which it was told before, and which this Deployment selects.
     fn orphans_for(&self, key: &ObjectKey, deployment: &Deployment) -> Vec<News> {
-        let here = self
-            .orphans
-            .iter()
-            .filter(|(set, _)| set.namespace == key.namespace);
+        let here = self.orphans.iter().filter(|(set, _)| set.namespace == key.namespace);
         let taken = here.filter(|(_, set)| claim::may_adopt(deployment, set));
-        taken
-            .map(|(_, set)| News::Orphan(key.clone(), Box::new(set.clone())))
-            .collect()
+        taken.map(|(_, set)| News::Orphan(key.clone(), Box::new(set.clone()))).collect()
     }
 
     fn book_set(&mut self, change: &Change, now: &ReplicaSet, cache: &Cache) -> Vec<News> {
@@ -86,10 +77,7 @@ impl Ledger {
         if change.is_deletion() {
             return self.book_lost_set(now, change, cache);
         }
-        let before = change
-            .before
-            .as_ref()
-            .and_then(|object| object.as_replica_set());
+        let before = change.before.as_ref().and_then(|object| object.as_replica_set());
         let mut lost = Vec::new();
         let owner = |meta: &ObjectMeta| meta.controller().map(|owner| owner.uid.clone());
         let moved = before.is_some_and(|b| owner(&b.metadata) != owner(&now.metadata));
@@ -148,11 +136,8 @@ impl Ledger {
         // What is deleted without a word before was last seen as it is told.
         let before = before.or(Some(now).filter(|_| change.is_deletion()));
         let mut news = Vec::new();
-        for (pod, step) in [(before, -1), (after, 1)] {
-            let Some(set) = pod
-                .filter(|pod| recreate::may_run(pod))
-                .and_then(owning_set)
-            else {
+        for (pod, step) in [(after, 1), (before, -1)] {
+            let Some(set) = pod.filter(|pod| recreate::may_run(pod)).and_then(owning_set) else {
                 continue;
             };
             if change.kind != ChangeKind::Added && self.home_of(&set).is_none() {
@@ -183,12 +168,18 @@ impl Ledger {
         }
     }
 
-    /// Only Recreate waits for that.
+    /// Only Recreate waits for that, and only while no pod of any set is left: as in Kubernetes,
+    /// the status of the old sets tells the rest.
     fn last_pod_gone(&self, set: &Str) -> Option<News> {
         let key = self.home_of(set)?;
         let entry = self.entries.get(key)?;
+        let has_pods = |known: &Known| {
+            let count = self.pods.get(&known.set.metadata.uid);
+            count.is_some_and(|count| *count > 0)
+        };
         let waits = !fenceposts::is_rolling(&entry.deployment);
-        waits.then(|| News::Differs(key.clone()))
+        let news = waits && !entry.sets.values().any(has_pods);
+        news.then(|| News::Differs(key.clone()))
     }
 }
 
@@ -251,20 +242,13 @@ fn book_deployment_fields(told: &mut Deployment, before: &Deployment, now: &Depl
     );
     let (old, new) = (&before.metadata.annotations, &now.metadata.annotations);
     let mut changed = false;
-    for name in old
-        .keys()
-        .chain(new.keys())
-        .filter(|name| annotations::is_copied(name))
-    {
+    for name in old.keys().chain(new.keys()).filter(|name| annotations::is_copied(name)) {
         if old.get(name) == new.get(name) {
             continue;
         }
         changed = true;
         match new.get(name) {
-            Some(value) => told
-                .metadata
-                .annotations
-                .insert(name.clone(), value.clone()),
+            Some(value) => told.metadata.annotations.insert(name.clone(), value.clone()),
             None => told.metadata.annotations.remove(name),
         };
     }
@@ -330,16 +314,8 @@ fn book_numbers(told: &mut ReplicaSet, before: &ReplicaSet, now: &ReplicaSet) ->
         *told = told.saturating_add(now.saturating_sub(before));
     };
     book(&mut told.replicas, before.replicas, now.replicas);
-    book(
-        &mut told.ready_replicas,
-        before.ready_replicas,
-        now.ready_replicas,
-    );
-    book(
-        &mut told.available_replicas,
-        before.available_replicas,
-        now.available_replicas,
-    );
+    book(&mut told.ready_replicas, before.ready_replicas, now.ready_replicas);
+    book(&mut told.available_replicas, before.available_replicas, now.available_replicas);
     if before.terminating_replicas != now.terminating_replicas {
         let mut terminating = told.terminating_replicas.unwrap_or(0);
         let (was, is) = (before.terminating_replicas, now.terminating_replicas);

@@ -2,8 +2,9 @@
 //! releases what it controls and its selector no longer matches.
 //!
 //! Follows `ReplicaSetControllerRefManager` in `pkg/controller/controller_ref_manager.go`.
-//! Different: Kubernetes patches owner references by strategic merge. A JSON merge patch replaces the
-//! whole list, so level names the version that it saw: two adoptions at once must not both succeed.
+//! Different: Kubernetes patches owner references by strategic merge. A JSON merge patch replaces
+//! the whole list, so level names the version that it saw: two adoptions at once must not both
+//! succeed.
 
 use std::borrow::Cow;
 
@@ -54,10 +55,7 @@ pub fn claim<'a>(deployment: &Deployment, cache: &'a Cache) -> Claim<'a> {
     owned.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     let guard = adopts.then(|| vec![guard(deployment)]);
     let patches = Some(patches).filter(|patches| !patches.is_empty());
-    Claim {
-        owned,
-        batches: guard.into_iter().chain(patches).collect(),
-    }
+    Claim { owned, batches: guard.into_iter().chain(patches).collect() }
 }
 
 /// Whether a set that nobody controls is for this Deployment to take.
@@ -113,10 +111,7 @@ pub fn release(deployment: &Deployment, set: &ReplicaSet, seen: Seen) -> Intent 
 
 fn owners_with(deployment: &Deployment, set: &ObjectMeta) -> Vec<OwnerReference> {
     let owner = OwnerReference::controller_of(Kind::Deployment, &deployment.metadata);
-    let others = set
-        .owner_references
-        .iter()
-        .filter(|other| other.uid != owner.uid);
+    let others = set.owner_references.iter().filter(|other| other.uid != owner.uid);
     others.cloned().chain([owner.clone()]).collect()
 }
 
@@ -148,8 +143,6 @@ pub fn home_of(set: &ObjectMeta) -> Option<(ObjectKey, &OwnerReference)> {
 /// (`resolveControllerRef`).
 pub fn resolve<'a>(cache: &'a Cache, set: &ObjectMeta) -> Option<&'a Deployment> {
     let (key, owner) = home_of(set)?;
-    let found = cache
-        .get(&key)
-        .and_then(|object| Object::as_deployment(object))?;
+    let found = cache.get(&key).and_then(|object| Object::as_deployment(object))?;
     (found.metadata.uid == owner.uid).then_some(found)
 }

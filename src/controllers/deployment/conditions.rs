@@ -52,8 +52,8 @@ pub fn reason(condition: &Condition) -> &str {
     condition.reason.as_deref().unwrap_or_default()
 }
 
-/// Sets a condition (`SetDeploymentCondition`): one that says the same already stays as it is, times
-/// and message included; otherwise it moves to the end of the list.
+/// Sets a condition (`SetDeploymentCondition`): one that says the same already stays as it is,
+/// times and message included; otherwise it moves to the end of the list.
 pub fn set(conditions: &mut Vec<Condition>, mut condition: Condition) {
     if let Some(current) = Condition::find(conditions, &condition.kind)
         && current.status == condition.status
@@ -83,20 +83,14 @@ mod tests {
     #[test]
     fn saying_the_same_again_moves_no_time() {
         let mut list = vec![progressing(ConditionStatus::True, SET_UPDATED, 1)];
-        set(
-            &mut list,
-            progressing(ConditionStatus::True, SET_UPDATED, 2),
-        );
+        set(&mut list, progressing(ConditionStatus::True, SET_UPDATED, 2));
         assert_eq!(list, [progressing(ConditionStatus::True, SET_UPDATED, 1)]);
     }
 
     #[test]
     fn another_reason_keeps_the_time_of_the_last_turn() {
         let mut list = vec![progressing(ConditionStatus::True, SET_UPDATED, 1)];
-        set(
-            &mut list,
-            progressing(ConditionStatus::True, NEW_SET_AVAILABLE, 2),
-        );
+        set(&mut list, progressing(ConditionStatus::True, NEW_SET_AVAILABLE, 2));
         assert_eq!(list[0].last_transition_time, Some(Timestamp(1)));
         assert_eq!(list[0].last_update_time, Some(Timestamp(2)));
     }

@@ -53,25 +53,14 @@ fn react(
     act: impl FnOnce(&mut Reaction),
 ) -> Plan {
     let Ledger { entries, pods, .. } = ledger;
-    let Some(entry) = entries
-        .get_mut(key)
-        .filter(|e| !e.deployment.spec.selector.is_empty())
+    let Some(entry) = entries.get_mut(key).filter(|e| !e.deployment.spec.selector.is_empty())
     else {
         return Plan::default();
     };
     let before = as_told(&entry.deployment);
     let (sees, wants) = level::facts(&entry.deployment, &entry.all());
-    let plan = Plan {
-        sees,
-        wants,
-        ..Plan::default()
-    };
-    let mut reaction = Reaction {
-        cx,
-        entry,
-        pods,
-        plan,
-    };
+    let plan = Plan { sees, wants, ..Plan::default() };
+    let mut reaction = Reaction { cx, entry, pods, plan };
     act(&mut reaction);
     reaction.finish(before)
 }
@@ -109,11 +98,7 @@ impl Reaction<'_> {
         if self.keep_in_step() {
             return true;
         }
-        let moves = if terminating {
-            Some(Moves::default())
-        } else {
-            self.moves()
-        };
+        let moves = if terminating { Some(Moves::default()) } else { self.moves() };
         let Some(Moves { moves, is_rollout }) = moves else {
             return false;
         };
@@ -125,6 +110,10 @@ impl Reaction<'_> {
                 break;
             }
         }
+        if !is_rollout {
+            // What a change of size does to the numbers is no progress of a rollout.
+            self.update_status(false);
+        }
         true
     }
 
@@ -135,10 +124,7 @@ impl Reaction<'_> {
                 self.pods
                     .iter()
                     .filter(|(uid, _)| {
-                        self.entry
-                            .sets
-                            .values()
-                            .any(|known| known.set.metadata.uid == **uid)
+                        self.entry.sets.values().any(|known| known.set.metadata.uid == **uid)
                     })
                     .map(|(uid, count)| (uid, *count > 0)),
             )
@@ -215,9 +201,7 @@ impl Reaction<'_> {
         new_set::note_made(deployment, &set, self.cx.timestamp());
         set.metadata.creation_timestamp = Some(self.cx.timestamp());
         let own_sizes = [set.spec.replicas()].into();
-        self.entry
-            .sets
-            .insert(set.metadata.name.clone(), Known { set, own_sizes });
+        self.entry.sets.insert(set.metadata.name.clone(), Known { set, own_sizes });
         true
     }
 
@@ -242,11 +226,25 @@ impl Reaction<'_> {
             let request = writes::patch_status(deployment);
             self.plan.then(Intent::new(Deed::Status, request));
         }
-        if !deployment.spec.paused && !deployment.metadata.is_terminating() {
-            let now = progress::since_1970(self.cx.now);
-            let delay = progress::requeue_delay(deployment, &deployment.status, now);
-            self.plan.requeue_after = delay.map(progress::requeue_after);
-        }
+        self.set_timer();
         self.plan
+    }
+
+    /// Asks to be woken at the deadline, unless it will be before.
+    fn set_timer(&mut self) {
+        let deployment = &self.entry.deployment;
+        if deployment.spec.paused || deployment.metadata.is_terminating() {
+            return;
+        }
+        let now = progress::since_1970(self.cx.now);
+        let delay = progress::requeue_delay(deployment, &deployment.status, now);
+        let Some(after) = delay.map(progress::requeue_after) else {
+            return;
+        };
+        let is_set = self.entry.timer.is_some_and(|at| at > now && at <= now + after);
+        if !is_set {
+            self.entry.timer = Some(now + after);
+            self.plan.requeue_after = Some(after);
+        }
     }
 }

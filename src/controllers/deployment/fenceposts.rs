@@ -57,10 +57,7 @@ pub fn min_available(deployment: &Deployment) -> i32 {
     if !is_rolling(deployment) {
         return 0;
     }
-    deployment
-        .spec
-        .replicas()
-        .saturating_sub(max_unavailable(deployment))
+    deployment.spec.replicas().saturating_sub(max_unavailable(deployment))
 }
 
 /// The most pods that all ReplicaSets together may have: what `max-replicas` on each of them says.

@@ -19,10 +19,7 @@ pub fn wakes(change: &Change, cx: &Context) -> Woken {
     };
     keys.sort();
     keys.dedup();
-    Woken {
-        keys,
-        ..Woken::default()
-    }
+    Woken { keys, ..Woken::default() }
 }
 
 fn key_of(deployment: &Deployment) -> ObjectKey {
@@ -36,9 +33,7 @@ fn owner(cache: &Cache, set: &ObjectMeta) -> Option<ObjectKey> {
 
 fn selecting(cache: &Cache, set: &ReplicaSet) -> Vec<ObjectKey> {
     let meta = &set.metadata;
-    matching::deployments_selecting(cache, &meta.namespace, &meta.labels)
-        .map(key_of)
-        .collect()
+    matching::deployments_selecting(cache, &meta.namespace, &meta.labels).map(key_of).collect()
 }
 
 fn replica_set(change: &Change, set: &ReplicaSet, cache: &Cache) -> Vec<ObjectKey> {
@@ -49,10 +44,7 @@ fn replica_set(change: &Change, set: &ReplicaSet, cache: &Cache) -> Vec<ObjectKe
     if is_gone {
         return owner(cache, meta).into_iter().collect();
     }
-    let before = change
-        .before
-        .as_ref()
-        .and_then(|object| object.as_replica_set());
+    let before = change.before.as_ref().and_then(|object| object.as_replica_set());
     let Some(before) = before.filter(|_| change.kind == ChangeKind::Updated) else {
         return match meta.controller() {
             Some(_) => owner(cache, meta).into_iter().collect(),
@@ -87,10 +79,7 @@ fn pod_deleted(pod: &Pod, cache: &Cache) -> Vec<ObjectKey> {
         return Vec::new();
     };
     let is_empty = |object: &&std::sync::Arc<Object>| {
-        cache
-            .owned_by(Kind::Pod, &object.meta().uid)
-            .next()
-            .is_none()
+        cache.owned_by(Kind::Pod, &object.meta().uid).next().is_none()
     };
     let mut sets = cache.owned_by(Kind::ReplicaSet, &deployment.metadata.uid);
     if fenceposts::is_rolling(deployment) || !sets.all(|set| is_empty(&set)) {
@@ -101,12 +90,8 @@ fn pod_deleted(pod: &Pod, cache: &Cache) -> Vec<ObjectKey> {
 
 fn deployment_of<'a>(pod: &Pod, cache: &'a Cache) -> Option<&'a Deployment> {
     let meta = &pod.metadata;
-    let owner = meta
-        .controller()
-        .filter(|o| *o.kind == *Kind::ReplicaSet.info().kind)?;
+    let owner = meta.controller().filter(|o| *o.kind == *Kind::ReplicaSet.info().kind)?;
     let key = ObjectKey::new(Kind::ReplicaSet, meta.namespace.clone(), owner.name.clone());
-    let set = cache
-        .replica_set(&key)
-        .filter(|set| set.metadata.uid == owner.uid)?;
+    let set = cache.replica_set(&key).filter(|set| set.metadata.uid == owner.uid)?;
     claim::resolve(cache, &set.metadata)
 }

@@ -21,9 +21,7 @@ pub fn max_revision<'a>(sets: impl IntoIterator<Item = &'a ReplicaSet>) -> i64 {
 
 /// Lowest revision first, then the oldest (`ReplicaSetsByRevision`).
 fn by_revision(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
-    revision(a)
-        .cmp(&revision(b))
-        .then_with(|| matching::by_creation(a, b))
+    revision(a).cmp(&revision(b)).then_with(|| matching::by_creation(a, b))
 }
 
 /// How many old sets are kept; none: all.
@@ -34,8 +32,8 @@ fn limit(deployment: &Deployment) -> Option<usize> {
 }
 
 /// The old sets that are one too many: of those that are not going already, the first (count −
-/// limit) by revision are looked at, and of these the empty ones go. One that is not empty takes the
-/// place of none.
+/// limit) by revision are looked at, and of these the empty ones go. One that is not empty takes
+/// the place of none.
 pub fn sets_to_delete<'a>(deployment: &Deployment, old: &[&'a ReplicaSet]) -> Vec<&'a ReplicaSet> {
     let Some(limit) = limit(deployment) else {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! One pass of the level flavour: what the cache shows of a Deployment, and the requests that it
 //! leads to, in the order of Kubernetes.
 //!
-//! Follows `pkg/controller/deployment/sync.go`. Different: Kubernetes looks for the new set twice in
-//! a pass, and so may run into a conflict with itself and start again; here it looks once.
+//! Follows `pkg/controller/deployment/sync.go`. Different: Kubernetes looks for the new set twice
+//! in a pass, and so may run into a conflict with itself and start again; here it looks once.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ pub(super) struct Pass<'a> {
     seen: &'a Arc<Object>,
     /// As seen, with what the pass has written to it.
     deployment: Deployment,
-    /// As seen, with what the pass has written to them, sizes excepted: as in Kubernetes, the status
-    /// at the end of a pass tells of the sizes at its beginning.
+    /// As seen, with what the pass has written to them, sizes excepted: as in Kubernetes, the
+    /// status at the end of a pass tells of the sizes at its beginning.
     sets: Vec<Cow<'a, ReplicaSet>>,
     /// Sets that the pass has resized.
     resized: BTreeMap<Str, ReplicaSet>,
@@ -33,8 +33,7 @@ pub(super) struct Pass<'a> {
 pub(super) fn selects_all(seen: &Arc<Object>, deployment: &Deployment) -> Plan {
     let text = "This deployment is selecting all pods. A non-empty selector is required.";
     let mut plan = Plan::default();
-    plan.events
-        .push(EventNote::warning(seen, "SelectingAll", text));
+    plan.events.push(EventNote::warning(seen, "SelectingAll", text));
     let generation = deployment.metadata.generation;
     if deployment.status.observed_generation < generation {
         let mut after = deployment.clone();
@@ -54,10 +53,7 @@ impl<'a> Pass<'a> {
             deployment: deployment.clone(),
             sets: claim.owned,
             resized: BTreeMap::new(),
-            plan: Plan {
-                batches: claim.batches,
-                ..Plan::default()
-            },
+            plan: Plan { batches: claim.batches, ..Plan::default() },
         }
     }
 
@@ -105,9 +101,7 @@ impl<'a> Pass<'a> {
         let cache = self.cx.cache;
         Box::new(self.sets.iter().map(move |set| {
             let uid = &set.metadata.uid;
-            let mut pods = cache
-                .owned_by(Kind::Pod, uid)
-                .filter_map(|pod| pod.as_pod());
+            let mut pods = cache.owned_by(Kind::Pod, uid).filter_map(|pod| pod.as_pod());
             (uid, pods.any(|pod: &Pod| recreate::may_run(pod)))
         }))
     }
@@ -127,18 +121,12 @@ impl<'a> Pass<'a> {
     }
 
     fn set(&self, name: &Str) -> Option<&ReplicaSet> {
-        let seen = || {
-            self.sets
-                .iter()
-                .map(|set| &**set)
-                .find(|set| set.metadata.name == *name)
-        };
+        let seen = || self.sets.iter().map(|set| &**set).find(|set| set.metadata.name == *name);
         self.resized.get(name).or_else(seen)
     }
 
     fn replace(&mut self, after: ReplicaSet) {
-        self.sets
-            .retain(|set| set.metadata.name != after.metadata.name);
+        self.sets.retain(|set| set.metadata.name != after.metadata.name);
         self.sets.push(Cow::Owned(after));
     }
 
@@ -171,9 +159,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A set of that name is there already. If the cache shows whose it is, the hash has clashed, and
-    /// the next one is tried. Otherwise it is most likely our own, of which the cache knows nothing
-    /// yet: the pass is tried again.
+    /// A set of that name is there already. If the cache shows whose it is, the hash has clashed,
+    /// and the next one is tried. Otherwise it is most likely our own, of which the cache knows
+    /// nothing yet: the pass is tried again.
     fn name_is_taken(&self, set: &ReplicaSet) -> Fallback {
         let mut clashed = self.deployment.clone();
         let count = clashed.status.collision_count.unwrap_or(0);
@@ -238,8 +226,5 @@ pub(super) fn facts(deployment: &Deployment, sets: &[&ReplicaSet]) -> (Fact, Fac
     let new = matching::find_new(deployment, sets.iter().copied());
     let updated = new.map_or(0, |set| i64::from(set.spec.replicas()));
     let wanted = i64::from(deployment.spec.replicas());
-    (
-        Fact::Of(updated, status::size_sum(sets)),
-        Fact::Count(wanted),
-    )
+    (Fact::Of(updated, status::size_sum(sets)), Fact::Count(wanted))
 }

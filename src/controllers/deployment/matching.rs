@@ -27,13 +27,8 @@ pub fn equal_ignoring_hash(a: &PodTemplateSpec, b: &PodTemplateSpec) -> bool {
 fn same_metadata(a: &ObjectMeta, b: &ObjectMeta) -> bool {
     let named = |meta: &ObjectMeta| (meta.name.clone(), meta.namespace.clone());
     let labels = |meta: &'_ ObjectMeta| -> Vec<(Str, Str)> {
-        let others = meta
-            .labels
-            .iter()
-            .filter(|(name, _)| &***name != HASH_LABEL);
-        others
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
+        let others = meta.labels.iter().filter(|(name, _)| &***name != HASH_LABEL);
+        others.map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     named(a) == named(b)
         && a.annotations == b.annotations
@@ -50,11 +45,7 @@ pub fn canonical(template: &PodTemplateSpec) -> Value {
     let spec = &mut template.spec;
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         let resources = &mut container.resources;
-        for quantity in resources
-            .requests
-            .values_mut()
-            .chain(resources.limits.values_mut())
-        {
+        for quantity in resources.requests.values_mut().chain(resources.limits.values_mut()) {
             quantity.format = QuantityFormat::default();
         }
     }
@@ -82,25 +73,17 @@ fn drop_empty(value: &mut Value) {
 /// Oldest first, then by name (`ReplicaSetsByCreationTimestamp`).
 pub fn by_creation(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
     let (a, b) = (&a.metadata, &b.metadata);
-    a.creation_timestamp
-        .cmp(&b.creation_timestamp)
-        .then_with(|| a.name.cmp(&b.name))
+    a.creation_timestamp.cmp(&b.creation_timestamp).then_with(|| a.name.cmp(&b.name))
 }
 
 /// Largest first; of equals the newest (`ReplicaSetsBySizeNewer`).
 pub fn by_size_newer(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
-    b.spec
-        .replicas()
-        .cmp(&a.spec.replicas())
-        .then_with(|| by_creation(b, a))
+    b.spec.replicas().cmp(&a.spec.replicas()).then_with(|| by_creation(b, a))
 }
 
 /// Largest first; of equals the oldest (`ReplicaSetsBySizeOlder`).
 pub fn by_size_older(a: &ReplicaSet, b: &ReplicaSet) -> Ordering {
-    b.spec
-        .replicas()
-        .cmp(&a.spec.replicas())
-        .then_with(|| by_creation(a, b))
+    b.spec.replicas().cmp(&a.spec.replicas()).then_with(|| by_creation(a, b))
 }
 
 /// The set of the present template, the oldest of several (`FindNewReplicaSet`).

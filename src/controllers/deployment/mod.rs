@@ -5,8 +5,8 @@
 //! Left out: rollback by the server (`rollbackTo`, gone since apps/v1), `podReplacementPolicy`
 //! (alpha), the live list behind pod deletions.
 //!
-//! Two flavours stand next to each other. `sync` is what Kubernetes does: it compares what is wanted
-//! with what its cache shows, whatever woke it. `on_change` acts on what one change tells:
+//! Two flavours stand next to each other. `sync` is what Kubernetes does: it compares what is
+//! wanted with what its cache shows, whatever woke it. `on_change` acts on what one change tells:
 //!
 //! | told | does |
 //! | --- | --- |
@@ -15,7 +15,7 @@
 //! | its size changed | passes the difference on, in mid-rollout to each set its part |
 //! | it was paused, resumed | lets changes of the template wait, picks them up |
 //! | the strategy, a limit changed | does what is permitted now and was not before |
-//! | pods of a set became available, or went | as many up and down as surge and unavailable permit |
+//! | pods became available, or went | moves as many as surge and unavailable permit |
 //! | the last old pod is gone (Recreate) | makes the new set |
 //! | a set was deleted, or resized by somebody else | makes it again, puts it back |
 //! | a set has no owner, or the wrong labels | adopts it, releases it |
@@ -101,7 +101,8 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
     plan
 }
 
-/// Edge: the time that a plan asked to be woken at. A deadline is no change; nobody else tells of it.
+/// Edge: the time that a plan asked to be woken at. A deadline is no change; nobody else tells of
+/// it.
 pub fn on_timer(key: &ObjectKey, cx: &Context, ledger: &mut Ledger) -> Plan {
     edge::look_at_deadline(key, cx, ledger)
 }

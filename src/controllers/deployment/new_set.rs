@@ -93,13 +93,7 @@ pub fn note_found(deployment: &mut Deployment, set: &ReplicaSet, now: Timestamp)
     let is_new = Condition::find(list, conditions::PROGRESSING).is_none();
     if progress::has_deadline(deployment) && is_new {
         let text = format!("Found new replica set {:?}", set.metadata.name);
-        note_progress(
-            deployment,
-            ConditionStatus::True,
-            conditions::FOUND_NEW_SET,
-            text,
-            now,
-        );
+        note_progress(deployment, ConditionStatus::True, conditions::FOUND_NEW_SET, text, now);
         changed = true;
     }
     changed
@@ -111,13 +105,7 @@ pub fn note_made(deployment: &mut Deployment, set: &ReplicaSet, now: Timestamp) 
     let mut changed = note_revision(deployment, revision.cloned().unwrap_or_default());
     if progress::has_deadline(deployment) {
         let text = format!("Created new replica set {:?}", set.metadata.name);
-        note_progress(
-            deployment,
-            ConditionStatus::True,
-            conditions::NEW_SET_CREATED,
-            text,
-            now,
-        );
+        note_progress(deployment, ConditionStatus::True, conditions::NEW_SET_CREATED, text, now);
         changed = true;
     }
     changed
@@ -125,10 +113,7 @@ pub fn note_made(deployment: &mut Deployment, set: &ReplicaSet, now: Timestamp) 
 
 /// Notes in the Deployment that this set could not be made; `{error}` stands for the reason.
 pub fn note_not_made(deployment: &mut Deployment, set: &ReplicaSet, now: Timestamp) -> String {
-    let text = format!(
-        "Failed to create new replica set {:?}: {{error}}",
-        set.metadata.name
-    );
+    let text = format!("Failed to create new replica set {:?}: {{error}}", set.metadata.name);
     if progress::has_deadline(deployment) {
         let (status, reason) = (ConditionStatus::False, conditions::SET_CREATE_ERROR);
         note_progress(deployment, status, reason, text.clone(), now);
@@ -149,9 +134,7 @@ fn note_progress(
 
 /// The Deployment carries the revision of its present set (`SetDeploymentRevision`).
 fn note_revision(deployment: &mut Deployment, revision: Str) -> bool {
-    let before = deployment
-        .metadata
-        .annotations
-        .insert(annotations::REVISION.into(), revision.clone());
+    let before =
+        deployment.metadata.annotations.insert(annotations::REVISION.into(), revision.clone());
     before != Some(revision)
 }

@@ -1,5 +1,5 @@
-//! Is the rollout done, does it move, has it been stuck for too long? The Progressing condition, and
-//! when to look again.
+//! Is the rollout done, does it move, has it been stuck for too long? The Progressing condition,
+//! and when to look again.
 //!
 //! Follows `pkg/controller/deployment/progress.go` and
 //! `pkg/controller/deployment/util/deployment_util.go`. Times since 1970 are spans: the clock has
@@ -64,7 +64,8 @@ fn fails_at(condition: &Condition, deadline: i64) -> Duration {
     seconds(since.saturating_add(deadline))
 }
 
-/// Whether nothing has moved for too long (`DeploymentTimedOut`). A finished rollout never times out.
+/// Whether nothing has moved for too long (`DeploymentTimedOut`). A finished rollout never times
+/// out.
 pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Duration) -> bool {
     let Some(deadline) = deadline(deployment) else {
         return false;
@@ -77,9 +78,9 @@ pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Dur
     })
 }
 
-/// How long until the deadline of a rollout that is under way (`requeueStuckDeployment`); 0 if less
-/// than a second is left, none if there is nothing to wait for. `deployment` carries the status from
-/// before, `status` is the new one.
+/// How long until the deadline of a rollout that is under way (`requeueStuckDeployment`); 0 if
+/// less than a second is left, none if there is nothing to wait for. `deployment` carries the
+/// status from before, `status` is the new one.
 pub fn requeue_delay(
     deployment: &Deployment,
     status: &DeploymentStatus,
@@ -93,25 +94,17 @@ pub fn requeue_delay(
         return None;
     }
     let left = fails_at(condition, deadline).saturating_sub(now);
-    Some(if left < Duration::from_secs(1) {
-        Duration::ZERO
-    } else {
-        left
-    })
+    Some(if left < Duration::from_secs(1) { Duration::ZERO } else { left })
 }
 
-/// After how long the key comes back, given the delay above: a second later than the deadline; or at
-/// once, that is, after the first delay of the queue's rate limiter.
+/// After how long the key comes back, given the delay above: a second later than the deadline; or
+/// at once, that is, after the first delay of the queue's rate limiter.
 pub fn requeue_after(delay: Duration) -> Duration {
-    if delay.is_zero() {
-        Duration::from_millis(5)
-    } else {
-        delay + Duration::from_secs(1)
-    }
+    if delay.is_zero() { Duration::from_millis(5) } else { delay + Duration::from_secs(1) }
 }
 
-/// The status of a rollout (`syncRolloutStatus`): the numbers, Progressing as far as it can be told,
-/// and the ReplicaFailure of a set, if one has it.
+/// The status of a rollout (`syncRolloutStatus`): the numbers, Progressing as far as it can be
+/// told, and the ReplicaFailure of a set, if one has it.
 pub fn rollout_status(
     deployment: &Deployment,
     sets: &[&ReplicaSet],
@@ -149,13 +142,7 @@ fn estimate(
     };
     let condition = |holds: bool, reason, what: &str| {
         let (kind, text) = (conditions::PROGRESSING, format!("{who} {what}"));
-        conditions::new(
-            kind,
-            ConditionStatus::from(holds),
-            reason,
-            text,
-            timestamp(now),
-        )
+        conditions::new(kind, ConditionStatus::from(holds), reason, text, timestamp(now))
     };
     if is_complete(deployment, status) {
         let what = "has successfully progressed.";

@@ -1,5 +1,5 @@
-//! A change of size in the middle of a rollout is shared among the sets, each by its part, so that it
-//! does not hasten the rollout. The rest goes to the largest set.
+//! A change of size in the middle of a rollout is shared among the sets, each by its part, so
+//! that it does not hasten the rollout. The rest goes to the largest set.
 //!
 //! Follows `scale` in `pkg/controller/deployment/sync.go` and
 //! `pkg/controller/deployment/util/deployment_util.go`.
@@ -13,14 +13,11 @@ use super::{annotations, fenceposts, matching, status};
 pub fn is_due(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
     let wanted = deployment.spec.replicas();
     let made_for = |set: &&ReplicaSet| annotations::desired(set);
-    matching::active(sets)
-        .iter()
-        .filter_map(made_for)
-        .any(|desired| desired != wanted)
+    matching::active(sets).iter().filter_map(made_for).any(|desired| desired != wanted)
 }
 
-/// The sets to write, with their sizes (`scale`): all that are resized or have to learn the new size
-/// of the Deployment.
+/// The sets to write, with their sizes (`scale`): all that are resized or have to learn the new
+/// size of the Deployment.
 pub fn scale(
     deployment: &Deployment,
     new: Option<&ReplicaSet>,
@@ -48,11 +45,7 @@ fn active_or_latest<'a>(
 ) -> Option<&'a ReplicaSet> {
     let all: Vec<&ReplicaSet> = old.iter().copied().chain(new).collect();
     match matching::active(&all)[..] {
-        [] => new.or_else(|| {
-            old.iter()
-                .copied()
-                .max_by(|a, b| matching::by_creation(a, b))
-        }),
+        [] => new.or_else(|| old.iter().copied().max_by(|a, b| matching::by_creation(a, b))),
         [only] => Some(only),
         _ => None,
     }
@@ -109,11 +102,7 @@ fn proportion(deployment: &Deployment, set: &ReplicaSet, to_add: i64, added: i64
     }
     let part = i64::from(fraction(deployment, set));
     let left = to_add - added;
-    if to_add > 0 {
-        part.min(left)
-    } else {
-        part.max(left)
-    }
+    if to_add > 0 { part.min(left) } else { part.max(left) }
 }
 
 /// The pods that a set gains (or loses) so that it keeps its part of the Deployment

@@ -113,9 +113,10 @@ fn size_after(set: &ReplicaSet, resizes: &[Resize]) -> i32 {
     last.map_or(set.spec.replicas(), |resize| resize.to)
 }
 
-/// Pods of old sets that are not available go first, up to `max` (`cleanupUnhealthyReplicas`); the
-/// sets in order of age. An error if one has more available pods than it shall have: it is shrinking
-/// already, its numbers are still to come, and what was found up to there is all that is done.
+/// Pods of old sets that are not available go first, up to `max` (`cleanupUnhealthyReplicas`);
+/// the sets in order of age. An error if one has more available pods than it shall have: it is
+/// shrinking already, its numbers are still to come, and what was found up to there is all that
+/// is done.
 pub fn clean_up_unhealthy(old: &[&ReplicaSet], max: i64) -> Result<Vec<Resize>, Vec<Resize>> {
     let (mut resizes, mut removed) = (Vec::new(), 0);
     for set in old {
@@ -138,8 +139,8 @@ pub fn clean_up_unhealthy(old: &[&ReplicaSet], max: i64) -> Result<Vec<Resize>, 
 }
 
 /// Old sets give up what is available above the minimum, the oldest first
-/// (`scaleDownOldReplicaSetsForRollingUpdate`). `sizes` are those of `old` by now, `available` is of
-/// all sets.
+/// (`scaleDownOldReplicaSetsForRollingUpdate`). `sizes` are those of `old` by now, `available` is
+/// of all sets.
 pub fn scale_down_old(
     deployment: &Deployment,
     available: i64,
@@ -156,11 +157,7 @@ pub fn scale_down_old(
         if count > 0 {
             spare -= count;
             let to = status::cut(i64::from(*size) - count);
-            resizes.push(Resize {
-                name: set.metadata.name.clone(),
-                from: *size,
-                to,
-            });
+            resizes.push(Resize { name: set.metadata.name.clone(), from: *size, to });
         }
     }
     resizes

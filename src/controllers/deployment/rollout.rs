@@ -1,5 +1,5 @@
-//! What a Deployment's ReplicaSets should do next. Both flavours ask here: level about the sets that
-//! its cache shows, edge about those that its ledger remembers.
+//! What a Deployment's ReplicaSets should do next. Both flavours ask here: level about the sets
+//! that its cache shows, edge about those that its ledger remembers.
 //!
 //! Follows `syncDeployment` in `pkg/controller/deployment/deployment_controller.go`, and `sync` in
 //! `pkg/controller/deployment/sync.go`.
@@ -78,20 +78,14 @@ impl Rollout<'_> {
         let deployment = self.deployment;
         let paused = deployment.spec.paused;
         if paused || proportional::is_due(deployment, &self.sets()) {
-            return Ok(Moves {
-                moves: self.scale(paused),
-                is_rollout: false,
-            });
+            return Ok(Moves { moves: self.scale(paused), is_rollout: false });
         }
         let moves = if fenceposts::is_rolling(deployment) {
             rolling::moves(self)?
         } else {
             recreate::moves(self)?
         };
-        Ok(Moves {
-            moves,
-            is_rollout: true,
-        })
+        Ok(Moves { moves, is_rollout: true })
     }
 
     fn scale(&self, clean_up: bool) -> Vec<Move> {

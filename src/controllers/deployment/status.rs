@@ -70,15 +70,9 @@ pub fn calculate(
     let wanted = i64::from(deployment.spec.replicas());
     let enough = available >= wanted - i64::from(fenceposts::max_unavailable(deployment));
     let (reason, message) = if enough {
-        (
-            "MinimumReplicasAvailable",
-            "Deployment has minimum availability.",
-        )
+        ("MinimumReplicasAvailable", "Deployment has minimum availability.")
     } else {
-        (
-            "MinimumReplicasUnavailable",
-            "Deployment does not have minimum availability.",
-        )
+        ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
     };
     let (kind, holds) = (conditions::AVAILABLE, ConditionStatus::from(enough));
     let condition = conditions::new(kind, holds, reason, message, now);

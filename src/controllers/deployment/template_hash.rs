@@ -1,10 +1,10 @@
 //! The hash that names a ReplicaSet and tells its pods from others.
 //!
-//! Follows `ComputeHash` (`pkg/controller/controller_utils.go`), `SafeEncodeString`
-//! (apimachinery `pkg/util/rand`) and `generateReplicaSetName` (`pkg/controller/deployment/sync.go`).
-//! The same: FNV-1a over the template and the collision count, spelt in letters that make no words.
-//! Different: Kubernetes hashes a dump of its Go structs, this the template as JSON with its keys in
-//! order, so the letters are others than on a real cluster.
+//! Follows `ComputeHash` (`pkg/controller/controller_utils.go`), `SafeEncodeString` (apimachinery
+//! `pkg/util/rand`) and `generateReplicaSetName` (`pkg/controller/deployment/sync.go`). The same:
+//! FNV-1a over the template and the collision count, spelt in letters that make no words.
+//! Different: Kubernetes hashes a dump of its Go structs, this the template as JSON with its keys
+//! in order, so the letters are others than on a real cluster.
 
 use std::fmt::Write;
 
@@ -40,9 +40,7 @@ pub fn set_name(deployment: &str, hash: &str) -> String {
 const FNV_OFFSET: u32 = 2_166_136_261;
 
 fn fnv1a(start: u32, bytes: &[u8]) -> u32 {
-    bytes.iter().fold(start, |hash, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(16_777_619)
-    })
+    bytes.iter().fold(start, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(16_777_619))
 }
 
 fn safe_encoded(text: &str) -> String {
@@ -101,10 +99,7 @@ mod tests {
         assert_eq!(a, hash(&template("web:1"), None));
         assert_ne!(a, hash(&template("web:2"), None));
         assert_ne!(a, hash(&template("web:1"), Some(0)));
-        assert_ne!(
-            hash(&template("web:1"), Some(0)),
-            hash(&template("web:1"), Some(1))
-        );
+        assert_ne!(hash(&template("web:1"), Some(0)), hash(&template("web:1"), Some(1)));
     }
 
     #[test]

@@ -53,19 +53,11 @@ pub fn not_made(
         |error: &ApiError| error.message.contains("because it is being terminated");
     let changed = failed.status != deployment.status;
     vec![
-        Fallback {
-            applies: in_dying_namespace,
-            write: None,
-            event: None,
-        },
+        Fallback { applies: in_dying_namespace, write: None, event: None },
         Fallback {
             applies: |_| true,
             write: changed.then(|| write(&failed)),
-            event: Some(EventNote::warning(
-                about,
-                conditions::SET_CREATE_ERROR,
-                text,
-            )),
+            event: Some(EventNote::warning(about, conditions::SET_CREATE_ERROR, text)),
         },
     ]
 }
@@ -84,10 +76,7 @@ fn is_not_found(error: &ApiError) -> bool {
 
 /// Replaces a set.
 pub fn update(deed: Deed, set: ReplicaSet) -> Intent {
-    Intent::new(
-        deed,
-        Request::Update(Part::Main, Arc::new(Object::ReplicaSet(set))),
-    )
+    Intent::new(deed, Request::Update(Part::Main, Arc::new(Object::ReplicaSet(set))))
 }
 
 /// Replaces the status (and with it the annotations) of a Deployment.
@@ -100,21 +89,15 @@ pub fn update_status(deployment: &Deployment) -> Request {
 /// change: its DELETED says so.
 pub fn patch(deed: Deed, before: &ReplicaSet, after: &ReplicaSet) -> Intent {
     let (old, new) = (&before.metadata.annotations, &after.metadata.annotations);
-    let changed = new
-        .iter()
-        .filter(|(name, value)| old.get(*name) != Some(value));
-    let annotations: Map<String, Value> = changed
-        .map(|(name, value)| (name.to_string(), json!(value)))
-        .collect();
+    let changed = new.iter().filter(|(name, value)| old.get(*name) != Some(value));
+    let annotations: Map<String, Value> =
+        changed.map(|(name, value)| (name.to_string(), json!(value))).collect();
     let mut spec = Map::new();
     if before.spec.replicas != after.spec.replicas {
         spec.insert("replicas".into(), json!(after.spec.replicas));
     }
     if before.spec.min_ready_seconds != after.spec.min_ready_seconds {
-        spec.insert(
-            "minReadySeconds".into(),
-            json!(after.spec.min_ready_seconds),
-        );
+        spec.insert("minReadySeconds".into(), json!(after.spec.min_ready_seconds));
     }
     let mut patch = Map::new();
     if !annotations.is_empty() {

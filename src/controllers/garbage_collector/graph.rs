@@ -1,7 +1,7 @@
 //! Who owns whom, kept up to date change by change (`pkg/controller/garbagecollector`,
-//! `graph_builder.go`, `graph.go`). Node A is among the dependents of B exactly if B is in the graph
-//! and A's owner references name B's uid. An owner that no watch has shown yet is in it too, as a
-//! *virtual* node, until it is seen or the server says that there is none.
+//! `graph_builder.go`, `graph.go`). Node A is among the dependents of B exactly if B is in the
+//! graph and A's owner references name B's uid. An owner that no watch has shown yet is in it too,
+//! as a *virtual* node, until it is seen or the server says that there is none.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -7,8 +7,8 @@
 //!   that block its deletion are gone.
 //! - *Orphan*: an owner waits, with the finalizer `orphan`, until its dependents no longer name it.
 //!
-//! Its memory is the graph of owners. An object whose owners exist wakes nothing. Before anything is
-//! deleted, an owner that was not seen to go is asked for at the server; the answer comes back
+//! Its memory is the graph of owners. An object whose owners exist wakes nothing. Before anything
+//! is deleted, an owner that was not seen to go is asked for at the server; the answer comes back
 //! through `answered`, and the dependent is looked at again.
 //!
 //! Left out: kinds that no server knows are taken to exist (Kubernetes tries for ever to look them
@@ -52,7 +52,8 @@ impl GarbageCollector {
         &self.graph
     }
 
-    /// The queue holds objects of every kind. Takes a change into the graph, and says whom it wakes.
+    /// The queue holds objects of every kind. Takes a change into the graph, and says whom it
+    /// wakes.
     pub fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
         let (before, object) = (change.before.as_deref(), &*change.object);
         if object.kind() == Kind::Event {
@@ -188,8 +189,8 @@ impl GarbageCollector {
         plan
     }
 
-    /// Foreground if an owner waits and there are dependents to go first; else what the object's own
-    /// finalizers say; else background.
+    /// Foreground if an owner waits and there are dependents to go first; else what the object's
+    /// own finalizers say; else background.
     fn delete(&self, key: &ObjectKey, object: &Object, owner_waits: bool, plan: &mut Plan) {
         let (meta, node) = (object.meta(), |uid: &Str| self.graph.node(uid));
         let dependents = node(&meta.uid).map(|node| &node.dependents);
@@ -215,7 +216,7 @@ impl GarbageCollector {
 
     fn read(&mut self, key: &ObjectKey, object: &Object, owners: &[(ObjectKey, Str)]) -> Batch {
         let own = self.ask(key, &[object.meta().uid.clone()]);
-        let others = owners.iter().map(|(key, uid)| self.ask(key, &[uid.clone()]));
+        let others = owners.iter().map(|(key, uid)| self.ask(key, std::slice::from_ref(uid)));
         std::iter::once(own).chain(others.collect::<Batch>()).collect()
     }
 
@@ -323,8 +324,8 @@ fn own_policy(object: &Object) -> Propagation {
     }
 }
 
-/// A delete of the object as it is known. If it has changed since, somebody may have adopted it: the
-/// conflict makes the collector look again.
+/// A delete of the object as it is known. If it has changed since, somebody may have adopted it:
+/// the conflict makes the collector look again.
 fn delete(key: &ObjectKey, object: &Object, policy: Propagation) -> Request {
     let preconditions = Preconditions {
         uid: Some(object.meta().uid.clone()),

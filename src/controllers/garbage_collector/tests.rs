@@ -139,7 +139,8 @@ fn a_dependent_with_another_owner_only_loses_its_reference() {
     let mut cluster = Cluster::new();
     let one = cluster.create(Kind::ReplicaSet, dependent("one", &[]));
     let two = cluster.create(Kind::ReplicaSet, dependent("two", &[]));
-    let owners = [owner_of(&one, false), owner_of(&two, false)];
+    let mut owners = [owner_of(&one, false), owner_of(&two, false)];
+    owners[1]["controller"] = json!(false);
     cluster.create(Kind::Pod, dependent("pod", &owners));
     delete_object(&mut cluster, Kind::ReplicaSet, "one", Propagation::Background);
     let pod = cluster.stored(&key(Kind::Pod, "pod")).expect("a pod");

@@ -2,9 +2,9 @@
 //! the end deleted (`pkg/controller/nodelifecycle`, `pkg/controller/tainteviction`).
 //! Level-triggered, and the same in both lanes.
 //!
-//! Every five seconds (`PERIOD`) `monitor` looks at all nodes and their leases and returns the keys of
-//! those about which something is to be done; in a healthy cluster none. Keys of nodes lead to their
-//! conditions and taints, keys of pods to their eviction.
+//! Every five seconds (`PERIOD`) `monitor` looks at all nodes and their leases and returns the keys
+//! of those about which something is to be done; in a healthy cluster none. Keys of nodes lead to
+//! their conditions and taints, keys of pods to their eviction.
 //!
 //! ```text
 //! last lease ── 50 s ──> Ready=Unknown, pods Ready=False, taint unreachable:NoSchedule

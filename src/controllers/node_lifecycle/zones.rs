@@ -1,6 +1,6 @@
 //! How fast nodes of a zone may be tainted so that their pods go (`handleDisruption`,
-//! `ComputeZoneState`, `RateLimitedTimedQueue`): slower when many nodes of a zone fail together, not
-//! at all when every zone is down, since then it is more likely the network.
+//! `ComputeZoneState`, `RateLimitedTimedQueue`): slower when many nodes of a zone fail together,
+//! not at all when every zone is down, since then it is more likely the network.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

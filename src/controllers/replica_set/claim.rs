@@ -1,10 +1,11 @@
-//! Which pods are a ReplicaSet's own: adoption and release (`PodControllerRefManager` in Kubernetes'
-//! pkg/controller/controller_ref_manager.go).
+//! Which pods are a ReplicaSet's own: adoption and release (`PodControllerRefManager` in
+//! Kubernetes' pkg/controller/controller_ref_manager.go).
 //!
-//! Kubernetes patches owner references with a strategic merge by uid; our API server merges JSON, so
-//! a patch carries the whole list. Two things differ by that or for simplicity: the patches of one
-//! pass are under way together and not one after the other, and an orphan that is gone by the time
-//! of its adoption fails the pass (Kubernetes leaves it out of the count; a plan counts beforehand).
+//! Kubernetes patches owner references with a strategic merge by uid; our API server merges JSON,
+//! so a patch carries the whole list. Two things differ by that or for simplicity: the patches of
+//! one pass are under way together and not one after the other, and an orphan that is gone by the
+//! time of its adoption fails the pass (Kubernetes leaves it out of the count; a plan counts
+//! beforehand).
 
 use std::sync::Arc;
 
@@ -19,9 +20,9 @@ use super::pods::key_of;
 /// What a set makes of a number of pods.
 #[derive(Clone, Debug, Default)]
 pub struct Claim<'a> {
-    /// Pods that are its own already and stay so.
-    pub kept: Vec<&'a Pod>,
-    /// Orphans that it takes.
+    /// The pods that are its own afterwards, in the order in which they were given.
+    pub claimed: Vec<&'a Pod>,
+    /// Those of them that are orphans now.
     pub adopted: Vec<&'a Pod>,
     /// Its own pods that it gives up, since their labels no longer match.
     pub released: Vec<&'a Pod>,
@@ -32,21 +33,25 @@ impl<'a> Claim<'a> {
     pub fn of(set: &ReplicaSet, pods: impl IntoIterator<Item = &'a Pod>) -> Claim<'a> {
         let mut claim = Claim::default();
         for pod in pods {
-            let matches = set.spec.selector.matches(&pod.metadata.labels);
-            match pod.metadata.controller() {
-                Some(owner) if owner.uid != set.metadata.uid => {}
-                Some(_) if matches => claim.kept.push(pod),
-                Some(_) if !set.metadata.is_terminating() => claim.released.push(pod),
-                None if matches && may_adopt(set, pod) => claim.adopted.push(pod),
-                _ => {}
-            }
+            claim.sort(set, pod, set.spec.selector.matches(&pod.metadata.labels));
         }
         claim
     }
 
-    /// The pods that are the set's own afterwards.
-    pub fn claimed(&self) -> impl Iterator<Item = &'a Pod> + Clone + '_ {
-        self.kept.iter().chain(&self.adopted).copied()
+    /// Sorts one pod, given whether its labels match. Says whether it is the set's own afterwards.
+    pub fn sort(&mut self, set: &ReplicaSet, pod: &'a Pod, matches: bool) -> bool {
+        match pod.metadata.controller() {
+            Some(owner) if owner.uid != set.metadata.uid => return false,
+            Some(_) if matches => {}
+            Some(_) if !set.metadata.is_terminating() => {
+                self.released.push(pod);
+                return false;
+            }
+            None if matches && may_adopt(set, pod) => self.adopted.push(pod),
+            _ => return false,
+        }
+        self.claimed.push(pod);
+        true
     }
 
     /// The requests. Adoption waits for a live look at the set: the cache may not know yet that it
@@ -77,15 +82,12 @@ pub fn may_adopt(set: &ReplicaSet, orphan: &Pod) -> bool {
 pub fn adopt(set: &ReplicaSet, pod: &Pod) -> Intent {
     let mut owners = pod.metadata.owner_references.clone();
     owners.retain(|owner| owner.uid != set.metadata.uid);
-    owners.push(OwnerReference::controller_of(
-        Kind::ReplicaSet,
-        &set.metadata,
-    ));
+    owners.push(OwnerReference::controller_of(Kind::ReplicaSet, &set.metadata));
     Intent::new(Deed::Adopt, patch(pod, &owners))
 }
 
-/// The request by which a set gives a pod up. A pod that is gone, or another one by now, is given up
-/// already.
+/// The request by which a set gives a pod up. A pod that is gone, or another one by now, is given
+/// up already.
 pub fn release(set: &ReplicaSet, pod: &Pod) -> Intent {
     let mut owners = pod.metadata.owner_references.clone();
     owners.retain(|owner| owner.uid != set.metadata.uid);
@@ -102,11 +104,7 @@ pub fn is_another(error: &ApiError) -> bool {
 }
 
 fn patch(pod: &Pod, owners: &[OwnerReference]) -> Request {
-    let owners = if owners.is_empty() {
-        Value::Null
-    } else {
-        json!(owners)
-    };
+    let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
     let patch = json!({"metadata": {"uid": pod.metadata.uid, "ownerReferences": owners}});
     Request::Patch(Part::Main, key_of(pod), patch)
 }

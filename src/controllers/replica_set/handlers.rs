@@ -54,9 +54,7 @@ fn pod_added(pod: &Pod, cache: &Cache, woken: &mut Woken) {
             }
         }
         // Nobody waits for an orphan: only see who may adopt it.
-        None => woken
-            .keys
-            .extend(matching_sets(pod, cache).map(|set| set.key())),
+        None => woken.keys.extend(matching_sets(pod, cache).map(|set| set.key())),
     }
 }
 
@@ -86,18 +84,14 @@ fn pod_updated(before: &Pod, pod: &Pod, cache: &Cache, woken: &mut Woken) {
             }
         }
         None if labels_changed || was.is_some() => {
-            woken
-                .keys
-                .extend(matching_sets(pod, cache).map(|set| set.key()));
+            woken.keys.extend(matching_sets(pod, cache).map(|set| set.key()));
         }
         None => {}
     }
 }
 
 fn look_when_available(before: &Pod, pod: &Pod, set: &Arc<Object>, woken: &mut Woken) {
-    let seconds = set
-        .as_replica_set()
-        .map_or(0, |set| set.spec.min_ready_seconds);
+    let seconds = set.as_replica_set().map_or(0, |set| set.spec.min_ready_seconds);
     if !before.is_ready() && pod.is_ready() && seconds > 0 {
         let wait = Duration::from_secs(seconds.unsigned_abs().into());
         woken.later.push((set.key(), wait));
@@ -128,8 +122,8 @@ pub fn owning_set<'a>(
     (set.meta().uid == owner.uid).then_some(set)
 }
 
-/// The sets whose selectors match a pod (`GetPodReplicaSets`). An empty selector matches none, and a
-/// pod without labels is matched by none.
+/// The sets whose selectors match a pod (`GetPodReplicaSets`). An empty selector matches none, and
+/// a pod without labels is matched by none.
 pub fn matching_sets<'a>(pod: &'a Pod, cache: &'a Cache) -> impl Iterator<Item = &'a Arc<Object>> {
     let matches = |set: &ReplicaSet| {
         !pod.metadata.labels.is_empty()

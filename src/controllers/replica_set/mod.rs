@@ -1,7 +1,8 @@
 //! The ReplicaSet controller of Kubernetes 1.36, level-triggered (`sync`) and edge-triggered
-//! (`on_change`), after <https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/controller/replicaset>.
-//! Both flavours share how pods are made, chosen, deleted, adopted and released, and what is told of
-//! it; they differ only in what they go by.
+//! (`on_change`), after
+//! <https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/controller/replicaset>. Both flavours
+//! share how pods are made, chosen, deleted, adopted and released, and what is told of it; they
+//! differ only in what they go by.
 
 mod claim;
 pub mod deletion_order;
@@ -18,6 +19,6 @@ pub use claim::Claim;
 pub use deletion_order::DeletionOrder;
 pub use handlers::{matching_sets, wakes};
 pub use ledger::Ledger;
-pub use on_change::{on_change, on_timer};
+pub use on_change::{on_change, on_resume, on_timer};
 pub use pods::{BURST, SLOW_START, creations, slow_start};
 pub use sync::{related_pods, siblings, sync, sync_in_bursts};

@@ -1,5 +1,5 @@
-//! The status of a ReplicaSet (`calculateStatus`, `updateReplicaSetStatus` and the condition helpers
-//! in Kubernetes' pkg/controller/replicaset/replica_set_utils.go).
+//! The status of a ReplicaSet (`calculateStatus`, `updateReplicaSetStatus` and the condition
+//! helpers in Kubernetes' pkg/controller/replicaset/replica_set_utils.go).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,17 +43,22 @@ impl Tally {
             terminating: i32::try_from(terminating).unwrap_or(i32::MAX),
             ..Tally::default()
         };
-        let seconds = set.spec.min_ready_seconds;
         for pod in active {
-            tally.replicas += 1;
-            tally.fully_labeled += i32::from(has_all_labels(pod, set));
-            if pod.is_ready() {
-                let available = seconds == 0 || pod.is_available(seconds, now);
-                tally.ready += 1;
-                tally.available += i32::from(available);
-            }
+            tally.add(set, pod, has_all_labels(pod, set), now);
         }
         tally
+    }
+
+    /// Counts one active pod more.
+    pub fn add(&mut self, set: &ReplicaSet, pod: &Pod, has_all_labels: bool, now: Timestamp) {
+        let seconds = set.spec.min_ready_seconds;
+        self.replicas += 1;
+        self.fully_labeled += i32::from(has_all_labels);
+        if pod.is_ready() {
+            let available = seconds == 0 || pod.is_available(seconds, now);
+            self.ready += 1;
+            self.available += i32::from(available);
+        }
     }
 
     /// The numbers of a stored status.
@@ -105,9 +110,7 @@ pub fn has_all_labels(pod: &Pod, set: &ReplicaSet) -> bool {
 }
 
 fn includes(labels: &StrMap, wanted: &StrMap) -> bool {
-    wanted
-        .iter()
-        .all(|(key, value)| labels.get(key) == Some(value))
+    wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
 }
 
 /// The status write that ends a pass which saw these numbers.
@@ -140,12 +143,7 @@ pub fn failure_reason(active: i32, wanted: i32) -> &'static str {
 pub fn amend(status: &mut ReplicaSetStatus, reason: &str, error: Option<&str>, now: Time) {
     let wrapped = error.filter(|_| reason == "FailedDelete");
     let wrapped = wrapped.map(|text| format!("unable to delete pods: {text}"));
-    report_failure(
-        &mut status.conditions,
-        reason,
-        wrapped.as_deref().or(error),
-        now,
-    );
+    report_failure(&mut status.conditions, reason, wrapped.as_deref().or(error), now);
 }
 
 /// Sets the ReplicaFailure condition at the first error, and takes it away when there is none.
@@ -187,8 +185,8 @@ pub fn remove_condition(conditions: &mut Vec<Condition>, kind: &str) {
     conditions.retain(|condition| &*condition.kind != kind);
 }
 
-/// When the next of these pods becomes available (`FindMinNextPodAvailabilityCheck`). If that cannot
-/// be told from them, after minReadySeconds, so that nothing is forgotten.
+/// When the next of these pods becomes available (`FindMinNextPodAvailabilityCheck`). If that
+/// cannot be told from them, after minReadySeconds, so that nothing is forgotten.
 pub fn next_look<'a>(
     set: &ReplicaSet,
     active: impl IntoIterator<Item = &'a Pod>,

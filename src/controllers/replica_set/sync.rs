@@ -1,5 +1,6 @@
 //! The level-triggered ReplicaSet controller: compare the pods that are there with those that shall
-//! be (`syncReplicaSet` and `manageReplicas` in Kubernetes' pkg/controller/replicaset/replica_set.go).
+//! be (`syncReplicaSet` and `manageReplicas` in Kubernetes'
+//! pkg/controller/replicaset/replica_set.go).
 //!
 //! Left out: the look at whether the cache shows what was written last (`ConsistencyStore`, new in
 //! 1.36), for which the expectations do here; ReplicationControllers, which the same code serves in
@@ -15,7 +16,7 @@ use crate::controllers::{Context, Fact, Plan, Promise};
 use super::claim::Claim;
 use super::deletion_order::DeletionOrder;
 use super::pods::{BURST, creations, deletions, path_of};
-use super::status::{self, Tally};
+use super::status::{self, Tally, has_all_labels};
 
 /// Decides what to do about the ReplicaSet of this key.
 pub fn sync(key: &ObjectKey, cx: &Context) -> Plan {
@@ -30,23 +31,43 @@ pub fn sync_in_bursts(key: &ObjectKey, cx: &Context, burst: usize) -> Plan {
     let Some(set) = object.as_replica_set() else {
         return Plan::default();
     };
-    let claim = Claim::of(
-        set,
-        pods_at_hand(set, cx.cache).filter(|pod| pod.is_active()),
-    );
-    let active: Vec<&Pod> = claim.claimed().collect();
+    let (claim, tally) = look(set, cx);
+    let batches = claim.batches(object, set);
+    let active = claim.claimed;
     let mut plan = Plan::nothing(Fact::Count(as_i64(active.len())), wish(set));
-    plan.batches = claim.batches(object, set);
-    plan.preparations = plan.batches.len();
+    plan.preparations = batches.len();
+    plan.batches = batches;
 
-    let terminating = terminating_pods(set, cx.cache).count();
-    let tally = Tally::count(set, active.iter().copied(), terminating, cx.timestamp());
     plan.requeue_after = status::next_look(set, active.iter().copied(), &tally, cx.now);
     plan.finish = Some(status::finish(object, set, tally));
     if cx.promises_kept && !set.metadata.is_terminating() {
         manage_replicas(&mut plan, object, set, active, cx, burst);
     }
     plan
+}
+
+/// Goes once through the set's own pods and the orphans of its namespace: which are its own, and
+/// what is there to say of them. This is where a pass spends its time when there are many pods.
+fn look<'a>(set: &'a ReplicaSet, cx: &Context<'a>) -> (Claim<'a>, Tally) {
+    let (selector, template) = (&set.spec.selector, &set.spec.template.metadata.labels);
+    let template_matches = selector.matches(template);
+    let (mut claim, mut tally) = (Claim::default(), Tally::default());
+    let now = cx.timestamp();
+    for pod in pods_at_hand(set, cx.cache) {
+        if pod.is_finished() {
+            continue;
+        }
+        let labels = &pod.metadata.labels;
+        let is_like_template = labels == template;
+        let matches = if is_like_template { template_matches } else { selector.matches(labels) };
+        if pod.metadata.is_terminating() {
+            let is_own = pod.metadata.is_controlled_by(&set.metadata.uid);
+            tally.terminating += i32::from(matches && is_own);
+        } else if claim.sort(set, pod, matches) {
+            tally.add(set, pod, is_like_template || has_all_labels(pod, set), now);
+        }
+    }
+    (claim, tally)
 }
 
 /// Makes what is missing, deletes what is too much, and promises to.
@@ -64,9 +85,7 @@ fn manage_replicas(
         active.len().saturating_sub(wanted).min(burst),
     );
     if missing > 0 {
-        plan.promise = Some(Promise::Creations(
-            u32::try_from(missing).unwrap_or(u32::MAX),
-        ));
+        plan.promise = Some(Promise::Creations(u32::try_from(missing).unwrap_or(u32::MAX)));
         plan.batches.extend(creations(object, set, missing));
     } else if surplus > 0 {
         let related = related_pods(set, cx.cache);
@@ -79,11 +98,7 @@ fn manage_replicas(
 }
 
 fn wish(set: &ReplicaSet) -> Fact {
-    if set.metadata.is_terminating() {
-        Fact::Gone
-    } else {
-        Fact::Count(set.spec.replicas().into())
-    }
+    if set.metadata.is_terminating() { Fact::Gone } else { Fact::Count(set.spec.replicas().into()) }
 }
 
 /// The set's own pods and the orphans of its namespace (`FilterPodsByOwner`).
@@ -97,15 +112,6 @@ pub fn own_pods<'a>(set: &'a ReplicaSet, cache: &'a Cache) -> impl Iterator<Item
     let own = cache.owned_by(Kind::Pod, &set.metadata.uid);
     own.filter_map(|pod| pod.as_pod())
         .filter(|pod| pod.metadata.namespace == set.metadata.namespace)
-}
-
-/// The set's pods that are being deleted and have not ended yet.
-fn terminating_pods<'a>(set: &'a ReplicaSet, cache: &'a Cache) -> impl Iterator<Item = &'a Pod> {
-    own_pods(set, cache).filter(|pod| {
-        pod.metadata.is_terminating()
-            && !pod.is_finished()
-            && set.spec.selector.matches(&pod.metadata.labels)
-    })
 }
 
 /// The ReplicaSets of the same owner, itself included. A set without an owner has none.

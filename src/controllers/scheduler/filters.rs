@@ -1,7 +1,7 @@
 //! Which nodes a pod may go to (`pkg/scheduler/framework/plugins`). A filter looks at one node and
 //! passes it, or says why not. In the order of the default profile: NodeUnschedulable, NodeName,
-//! TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread; the first that rejects a node
-//! ends it. Left out: NodePorts, the volume plugins, DynamicResources, InterPodAffinity.
+//! TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread; the first that rejects a
+//! node ends it. Left out: NodePorts, the volume plugins, DynamicResources, InterPodAffinity.
 
 use std::fmt;
 

@@ -63,7 +63,8 @@ impl FitError {
     }
 }
 
-/// Kubernetes' sentence: each reason with the number of nodes that gave it in front, sorted as text.
+/// Kubernetes' sentence: each reason with the number of nodes that gave it in front, sorted as
+/// text.
 pub fn sentence(
     nodes: usize,
     reasons: &BTreeMap<Reason, usize>,

@@ -2,8 +2,8 @@
 //! lanes: what it is told only updates its picture of the nodes; a decision looks at all of them.
 //!
 //! Its memory is what kube-scheduler keeps: the nodes with what is taken of them, the pods whose
-//! binding is under way (assumed to be there until the cache shows it), the pods that found no node.
-//! Changes keep it up to date, so a decision costs a look at each node and none at pods.
+//! binding is under way (assumed to be there until the cache shows it), the pods that found no
+//! node. Changes keep it up to date, so a decision costs a look at each node and none at pods.
 //!
 //! Left out: preemption and priorities, scheduler profiles and extenders, looking at a part of the
 //! nodes in clusters of more than 100, Permit and Reserve, volumes, host ports, inter-pod affinity.
@@ -118,7 +118,8 @@ impl Scheduler {
         Woken::default()
     }
 
-    /// How long to wait for the cache to show that the pod is bound. After that the pod is forgotten.
+    /// How long to wait for the cache to show that the pod is bound. After that the pod is
+    /// forgotten.
     fn still_assumed(&mut self, key: &ObjectKey, pod: &Pod, now: Time) -> Option<Duration> {
         let since = self.cluster.assumed_since(key, &pod.metadata.uid)?;
         let left = (since + ASSUMED_FOR).since(now);
@@ -175,8 +176,8 @@ fn awaits_scheduling(pod: &Pod) -> bool {
     pod.spec.node_name.is_none() && !pod.is_finished() && ours && !gated
 }
 
-/// Whether a pod that waits changed so that it may fit now. Its status does not count: the scheduler
-/// writes it itself.
+/// Whether a pod that waits changed so that it may fit now. Its status does not count: the
+/// scheduler writes it itself.
 fn is_news(change: &Change, pod: &Pod) -> bool {
     let Some(before) = change.before.as_ref().and_then(|before| before.as_pod()) else {
         return true;

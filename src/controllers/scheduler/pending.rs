@@ -1,8 +1,8 @@
-//! Pods for which no node was found, and when to look again (`pkg/scheduler/backend/queue`): a change
-//! that may help against what rejected a pod moves it back to the queue, at once or, if its last
-//! attempt is too recent, after its back-off of 1 s, 2 s, 4 s ... 10 s; without such a change after
-//! five minutes. Queueing hints are by filter, not by amount: any freed pod wakes all that lacked
-//! resources. Priorities are left out: who was woken first is looked at first.
+//! Pods for which no node was found, and when to look again (`pkg/scheduler/backend/queue`): a
+//! change that may help against what rejected a pod moves it back to the queue, at once or, if its
+//! last attempt is too recent, after its back-off of 1 s, 2 s, 4 s ... 10 s; without such a change
+//! after five minutes. Queueing hints are by filter, not by amount: any freed pod wakes all that
+//! lacked resources. Priorities are left out: who was woken first is looked at first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

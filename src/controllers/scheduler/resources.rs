@@ -1,6 +1,6 @@
-//! What pods request and nodes have, as the scheduler adds it up (`k8s.io/component-helpers/resource`,
-//! `PodRequests`; `pkg/scheduler/framework`, `Resource`). Pod-level `spec.resources` and the sizes of
-//! resizes under way are left out.
+//! What pods request and nodes have, as the scheduler adds it up
+//! (`k8s.io/component-helpers/resource`, `PodRequests`; `pkg/scheduler/framework`, `Resource`).
+//! Pod-level `spec.resources` and the sizes of resizes under way are left out.
 
 use std::collections::BTreeMap;
 
@@ -115,8 +115,8 @@ impl Usage {
     }
 }
 
-/// All containers run together, beside the sidecars; before that each init container runs beside the
-/// sidecars that stand before it. A pod needs the larger of the two, and its overhead.
+/// All containers run together, beside the sidecars; before that each init container runs beside
+/// the sidecars that stand before it. A pod needs the larger of the two, and its overhead.
 fn pod_total(spec: &PodSpec, of: impl Fn(&Container) -> Resources) -> Resources {
     let mut total = Resources::default();
     for container in &spec.containers {

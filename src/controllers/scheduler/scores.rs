@@ -1,5 +1,5 @@
-//! Which of the fitting nodes is best (`pkg/scheduler/framework/plugins`): each score is 0 to 100 and
-//! has its weight in the default profile. Left out: ImageLocality, InterPodAffinity.
+//! Which of the fitting nodes is best (`pkg/scheduler/framework/plugins`): each score is 0 to 100
+//! and has its weight in the default profile. Left out: ImageLocality, InterPodAffinity.
 
 use crate::api::{Node, Pod, TaintEffect};
 use crate::controllers::taints::is_tolerated;
@@ -99,7 +99,8 @@ fn percent(left: i64, share: &Share) -> i64 {
     }
 }
 
-/// Whether the pod asks for none of these resources. BalancedAllocation has no say about such a pod.
+/// Whether the pod asks for none of these resources. BalancedAllocation has no say about such a
+/// pod.
 pub fn is_best_effort(shares: &[Share]) -> bool {
     shares.iter().all(|share| share.wanted == 0)
 }

@@ -32,8 +32,8 @@ struct Rule {
     match_label_keys: Vec<Str>,
 }
 
-/// One rule with what it counts: on each node, in the order of the cluster's nodes, the pods that it
-/// is about.
+/// One rule with what it counts: on each node, in the order of the cluster's nodes, the pods that
+/// it is about.
 #[derive(Clone, Debug)]
 struct Counted {
     rule: Rule,

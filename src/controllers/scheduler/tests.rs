@@ -15,7 +15,7 @@ fn node(name: &str, cpu: &str) -> Value {
 
 fn pod(name: &str, cpu: &str) -> Value {
     let resources = json!({"requests": {"cpu": cpu}});
-    let spec = json!({"containers": [{"name": "main", "resources": resources}]});
+    let spec = json!({"containers": [{"name": "main", "image": "web:1", "resources": resources}]});
     json!({"metadata": {"name": name, "namespace": "default"}, "spec": spec})
 }
 

@@ -1,4 +1,4 @@
-//! HorizontalPodAutoscalers (`printHorizontalPodAutoscaler`), with metrics of the kind Resource.
+//! HorizontalPodAutoscalers (`printHorizontalPodAutoscaler`).
 
 use crate::api::{Generic, Timestamp, Value};
 use crate::kubectl::duration::age;
@@ -32,34 +32,46 @@ fn targets(specs: Option<&Value>, statuses: Option<&Value>) -> String {
     if specs.is_empty() {
         return "<none>".into();
     }
-    let one = |(index, spec): (usize, &Value)| {
-        let value = |metric: Option<&Value>, pointer: &str| match metric?.pointer(pointer)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(format!("{number}%")),
-            _ => None,
-        };
-        let status = statuses.get(index);
-        let name = spec.pointer("/resource/name").and_then(Value::as_str);
-        let percent = value(Some(spec), "/resource/target/averageUtilization");
-        let (current, target) = match percent {
-            Some(target) => (value(status, "/resource/current/averageUtilization"), Some(target)),
-            None => {
-                let target = value(Some(spec), "/resource/target/averageValue");
-                (value(status, "/resource/current/averageValue"), target)
-            }
-        };
-        let unknown = || "<unknown>".to_string();
-        let pair = format!(
-            "{}/{}",
-            current.unwrap_or_else(unknown),
-            target.unwrap_or_else(unknown)
-        );
-        name.map_or(pair.clone(), |name| format!("{name}: {pair}"))
-    };
-    let shown: Vec<String> = specs.iter().enumerate().take(2).map(one).collect();
-    let more = specs.len().saturating_sub(2);
-    match more {
+    let pairs = specs.iter().enumerate().take(2);
+    let shown: Vec<String> = pairs.map(|(index, spec)| metric(spec, statuses.get(index))).collect();
+    match specs.len().saturating_sub(2) {
         0 => shown.join(", "),
         more => format!("{} + {more} more...", shown.join(", ")),
     }
+}
+
+/// One metric: what it is now and what it should be.
+fn metric(spec: &Value, status: Option<&Value>) -> String {
+    let kind = spec.get("type").and_then(Value::as_str).unwrap_or("");
+    let field = match kind {
+        "ContainerResource" => "containerResource",
+        "External" => "external",
+        "Object" => "object",
+        "Pods" => "pods",
+        _ => "resource",
+    };
+    let target = |name: &str| spec.get(field)?.get("target")?.get(name).map(text);
+    let current = |name: &str| {
+        let found = status.and_then(|status| status.get(field)?.get("current")?.get(name));
+        found.map_or("<unknown>".into(), text)
+    };
+    let resource = spec.get(field).and_then(|source| source.get("name")).and_then(Value::as_str);
+    let name = resource.map_or(String::new(), |name| format!("{name}: "));
+    if let Some(target) = target("averageUtilization") {
+        let current = match current("averageUtilization").as_str() {
+            "<unknown>" => "<unknown>".to_string(),
+            number => format!("{number}%"),
+        };
+        return format!("{name}{current}/{target}%");
+    }
+    if let Some(target) = target("averageValue") {
+        let average = if matches!(kind, "External" | "Object") { " (avg)" } else { "" };
+        return format!("{name}{}/{target}{average}", current("averageValue"));
+    }
+    let target = target("value").unwrap_or_else(|| "<auto>".into());
+    format!("{name}{}/{target}", current("value"))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

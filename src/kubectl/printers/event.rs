@@ -5,8 +5,16 @@ use crate::kubectl::duration::age;
 
 pub const COLUMNS: &[&str] = &["LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"];
 pub const WIDE: &[&str] = &[
-    "LAST SEEN", "TYPE", "REASON", "OBJECT", "SUBOBJECT", "SOURCE", "MESSAGE", "FIRST SEEN",
-    "COUNT", "NAME",
+    "LAST SEEN",
+    "TYPE",
+    "REASON",
+    "OBJECT",
+    "SUBOBJECT",
+    "SOURCE",
+    "MESSAGE",
+    "FIRST SEEN",
+    "COUNT",
+    "NAME",
 ];
 
 pub fn row(event: &Event, now: Timestamp, wide: bool) -> Vec<String> {

@@ -1,8 +1,6 @@
 //! Deployments, ReplicaSets, StatefulSets, DaemonSets (`printDeployment`, `printReplicaSet`, ...).
 
-use crate::api::{
-    Deployment, Generic, Kind, LabelSelector, PodSpec, ReplicaSet, Timestamp, Value,
-};
+use crate::api::{Deployment, Generic, Kind, LabelSelector, PodSpec, ReplicaSet, Timestamp, Value};
 use crate::kubectl::duration::age;
 
 pub const DEPLOYMENT: &[&str] = &["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"];

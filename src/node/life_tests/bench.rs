@@ -99,11 +99,7 @@ impl Bench {
     }
 
     fn see(&mut self, kind: ChangeKind, before: Option<Arc<Object>>, object: Arc<Object>) {
-        let change = Change {
-            kind,
-            before,
-            object,
-        };
+        let change = Change { kind, before, object };
         let woken = self.kubelet.wakes(&change);
         self.wake(woken.keys);
     }
@@ -155,18 +151,12 @@ impl Bench {
 
     fn pass(&mut self, key: &ObjectKey) {
         self.passes += 1;
-        let cx = Context {
-            cache: &self.cache,
-            now: self.now,
-            seed: 1,
-            promises_kept: true,
-        };
+        let cx = Context { cache: &self.cache, now: self.now, seed: 1, promises_kept: true };
         let (plan, timers) = self.kubelet.sync(key, &cx, &self.images);
         self.expect(timers);
         for note in plan.events {
             let reason = note.reason.to_string();
-            self.events
-                .push((self.now.as_secs_f64(), reason, note.message));
+            self.events.push((self.now.as_secs_f64(), reason, note.message));
         }
         for intent in plan.batches.into_iter().flatten() {
             let response = self.serve(&intent.request);
@@ -212,10 +202,7 @@ impl Bench {
     }
 
     pub fn reasons(&self) -> Vec<&str> {
-        self.events
-            .iter()
-            .map(|(_, reason, _)| reason.as_str())
-            .collect()
+        self.events.iter().map(|(_, reason, _)| reason.as_str()).collect()
     }
 
     pub fn times_of(&self, reason: &str) -> Vec<f64> {
@@ -235,11 +222,7 @@ fn shown(pod: &Pod) -> String {
     let first = statuses.first();
     let word = first.and_then(|status| {
         let waiting = status.state.waiting.as_ref().and_then(|w| w.reason.clone());
-        let ended = status
-            .state
-            .terminated
-            .as_ref()
-            .and_then(|t| t.reason.clone());
+        let ended = status.state.terminated.as_ref().and_then(|t| t.reason.clone());
         waiting.or(ended)
     });
     let phase = format!("{:?}", pod.phase());

@@ -10,11 +10,7 @@ fn a_deleted_pod_stops_says_how_and_goes() {
     bench.writes = 0;
     bench.delete(30);
     bench.run(60.0);
-    let expected = [
-        (0.0, "ContainerCreating 0/1 0"),
-        (3.0, "Running 1/1 0"),
-        (11.0, "gone"),
-    ];
+    let expected = [(0.0, "ContainerCreating 0/1 0"), (3.0, "Running 1/1 0"), (11.0, "gone")];
     assert_eq!(states(&bench), expected);
     assert_eq!(bench.message_of("Killing"), "Stopping container c");
     // The last status, and the delete.
@@ -64,8 +60,5 @@ fn a_pod_deleted_by_force_is_gone_while_its_container_still_stops() {
     let pod = bench.pod().expect("the new one");
     assert_eq!(pod.status.container_statuses[0].restart_count, 0);
     assert!(pod.is_ready());
-    assert_eq!(
-        bench.reasons().iter().filter(|r| **r == "Killing").count(),
-        1
-    );
+    assert_eq!(bench.reasons().iter().filter(|r| **r == "Killing").count(), 1);
 }

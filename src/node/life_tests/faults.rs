@@ -52,9 +52,7 @@ fn faults_hit_one_container() {
     let mut bench = Bench::new("{}");
     bench.bind(Bench::plain());
     bench.run(10.0);
-    let keys = bench
-        .kubelet
-        .crash_container(&Bench::key(), None, bench.now, true);
+    let keys = bench.kubelet.crash_container(&Bench::key(), None, bench.now, true);
     bench.wake(keys);
     bench.run(20.0);
     let status = &bench.pod().expect("a pod").status.container_statuses[0];

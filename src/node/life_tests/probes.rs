@@ -12,11 +12,8 @@ fn with_a_readiness_probe_a_container_runs_before_it_is_ready() {
         "readinessProbe": {"httpGet": {"path": "/ok", "port": 80}, "periodSeconds": 5},
     }]}));
     bench.run(600.0);
-    let expected = [
-        (0.0, "ContainerCreating 0/1 0"),
-        (2.0, "Running 0/1 0"),
-        (17.0, "Running 1/1 0"),
-    ];
+    let expected =
+        [(0.0, "ContainerCreating 0/1 0"), (2.0, "Running 0/1 0"), (17.0, "Running 1/1 0")];
     assert_eq!(states(&bench), expected);
     assert_eq!(bench.times_of("Unhealthy"), [2.0, 7.0, 12.0]);
     let text = "Readiness probe failed: Get \"http://10.244.1.2:80/ok\": \

@@ -44,10 +44,9 @@ fn a_container_that_ran_for_more_than_ten_minutes_is_restarted_at_once() {
 
 #[test]
 fn a_pod_that_is_not_restarted_fails_or_succeeds() {
-    for (code, phase, word) in [
-        (0, PodPhase::Succeeded, "Completed"),
-        (3, PodPhase::Failed, "Error"),
-    ] {
+    for (code, phase, word) in
+        [(0, PodPhase::Succeeded, "Completed"), (3, PodPhase::Failed, "Error")]
+    {
         let images = format!("web:1: {{exitsAfter: 3s, exitCode: {code}}}");
         let mut bench = Bench::new(&images);
         let mut spec = Bench::plain();

@@ -23,10 +23,7 @@ fn a_pod_that_was_bound_is_ready_three_seconds_later() {
     assert_eq!(pod.phase(), PodPhase::Running);
     assert_eq!(pod.status.rest["qosClass"], "BestEffort");
     assert_eq!(pod.status.rest["podIP"], "10.244.1.2");
-    assert!(
-        bench.agenda.is_empty(),
-        "nothing is due that could change it"
-    );
+    assert!(bench.agenda.is_empty(), "nothing is due that could change it");
 }
 
 #[test]
@@ -64,10 +61,7 @@ fn an_image_that_is_not_found_is_tried_again_ever_later() {
         ]
     );
     assert_eq!(bench.times_of("Pulling"), [0.0, 11.0, 32.0, 73.0]);
-    assert_eq!(
-        bench.message_of("BackOff"),
-        "Back-off pulling image \"web:1\""
-    );
+    assert_eq!(bench.message_of("BackOff"), "Back-off pulling image \"web:1\"");
     assert_eq!(bench.pod().expect("a pod").phase(), PodPhase::Pending);
     let logs = bench.kubelet.logs(&Bench::key(), None, false);
     let waits =

@@ -69,11 +69,7 @@ fn resolve(case: &Given) -> Value {
 
 fn scale(case: &Given) -> Value {
     let (total, round_up) = (case.total.unwrap_or(0), case.round_up.unwrap_or(false));
-    match case
-        .value
-        .as_ref()
-        .map(|value| value.scaled(total, round_up))
-    {
+    match case.value.as_ref().map(|value| value.scaled(total, round_up)) {
         Some(Ok(result)) => json!({"error": false, "result": result}),
         _ => json!({"error": true}),
     }

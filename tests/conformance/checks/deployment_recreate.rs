@@ -57,11 +57,7 @@ impl Set {
     fn build(&self) -> ReplicaSet {
         let mut set = sized(self.spec_replicas);
         set.metadata.uid = self.uid.clone().unwrap_or_default();
-        set.metadata.name = self
-            .name
-            .clone()
-            .or_else(|| self.uid.clone())
-            .unwrap_or_default();
+        set.metadata.name = self.name.clone().or_else(|| self.uid.clone()).unwrap_or_default();
         set.status.replicas = self.status_replicas;
         set
     }
@@ -85,12 +81,7 @@ fn old_pods_running(case: &Given) -> Value {
     let old: Vec<ReplicaSet> = case.old_replica_sets.iter().map(Set::build).collect();
     let old: Vec<&ReplicaSet> = old.iter().collect();
     let pods = case.pods_by_replica_set_uid.iter().map(|(uid, phases)| {
-        (
-            uid,
-            phases
-                .iter()
-                .any(|phase| recreate::may_run(&pod(&phase.phase))),
-        )
+        (uid, phases.iter().any(|phase| recreate::may_run(&pod(&phase.phase))))
     });
     json!({"oldPodsRunning": recreate::old_pods_run(new.as_ref(), &old, pods)})
 }
@@ -107,11 +98,7 @@ fn owned(meta: &mut ObjectMeta, name: &str, owner: Option<(Kind, &ObjectMeta)>) 
 fn pod_delete_event(case: &Given) -> Value {
     let mut deployment = Deployment::default();
     owned(&mut deployment.metadata, "foo", None);
-    deployment
-        .spec
-        .selector
-        .match_labels
-        .insert("foo".into(), "bar".into());
+    deployment.spec.selector.match_labels.insert("foo".into(), "bar".into());
     deployment.spec.strategy.kind = case.strategy_type;
     let set = |name: &Str, owner: Option<&Deployment>| {
         let mut set = sized(1);
@@ -119,22 +106,15 @@ fn pod_delete_event(case: &Given) -> Value {
         owned(&mut set.metadata, name, owner);
         set
     };
-    let mine: Vec<ReplicaSet> = case
-        .owned_replica_sets
-        .iter()
-        .map(|name| set(name, Some(&deployment)))
-        .collect();
+    let mine: Vec<ReplicaSet> =
+        case.owned_replica_sets.iter().map(|name| set(name, Some(&deployment))).collect();
     let orphans = case.orphan_replica_sets.iter().map(|name| set(name, None));
     let Some(first) = mine.first() else {
         return json!({"deploymentEnqueued": false});
     };
     let pod_of = |name: String, set: &ReplicaSet| {
         let mut pod = pod("Running");
-        owned(
-            &mut pod.metadata,
-            &name,
-            Some((Kind::ReplicaSet, &set.metadata)),
-        );
+        owned(&mut pod.metadata, &name, Some((Kind::ReplicaSet, &set.metadata)));
         pod
     };
     let mut objects: Vec<Object> = vec![deployment.clone().into()];
@@ -154,12 +134,7 @@ fn pod_delete_event(case: &Given) -> Value {
         before: None,
         object: std::sync::Arc::new(gone.into()),
     };
-    let cx = Context {
-        cache: &cache,
-        now: Time::ZERO,
-        seed: 0,
-        promises_kept: true,
-    };
+    let cx = Context { cache: &cache, now: Time::ZERO, seed: 0, promises_kept: true };
     json!({"deploymentEnqueued": !wakes(&change, &cx).keys.is_empty()})
 }
 
@@ -170,22 +145,16 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     };
     let got = match case.action.as_str() {
         "scaleDownOldReplicaSets" => {
-            let sets = case
-                .old_replica_set_spec_replicas
-                .iter()
-                .enumerate()
-                .map(|(i, size)| {
-                    let mut set = sized(*size);
-                    set.metadata.name = i.to_string().into();
-                    set
-                });
+            let sets = case.old_replica_set_spec_replicas.iter().enumerate().map(|(i, size)| {
+                let mut set = sized(*size);
+                set.metadata.name = i.to_string().into();
+                set
+            });
             let sets: Vec<ReplicaSet> = sets.collect();
             let old: Vec<&ReplicaSet> = sets.iter().collect();
             let resizes = recreate::scale_down_old(&old);
             let after = sets.iter().map(|set| {
-                let resize = resizes
-                    .iter()
-                    .find(|resize| resize.name == set.metadata.name);
+                let resize = resizes.iter().find(|resize| resize.name == set.metadata.name);
                 resize.map_or(set.spec.replicas(), |resize| resize.to)
             });
             json!({"oldReplicaSetSpecReplicas": after.collect::<Vec<i32>>()})

@@ -83,9 +83,7 @@ impl Owner {
         deployment.metadata = meta(&self.name, namespace);
         deployment.metadata.generation = self.generation.unwrap_or(0);
         deployment.status.observed_generation = self.observed_generation.unwrap_or(0);
-        let in_cache = self
-            .deletion_timestamp_set_in_cache
-            .unwrap_or(self.deletion_timestamp_set);
+        let in_cache = self.deletion_timestamp_set_in_cache.unwrap_or(self.deletion_timestamp_set);
         deployment.metadata.deletion_timestamp = gone(in_cache);
         deployment.spec.replicas = self.replicas;
         deployment.spec.selector.match_labels = self.selector.clone();
@@ -95,9 +93,7 @@ impl Owner {
 
     fn live(&self) -> Deployment {
         let mut deployment = self.build(NAMESPACE);
-        let live = self
-            .deletion_timestamp_set_live
-            .unwrap_or(self.deletion_timestamp_set);
+        let live = self.deletion_timestamp_set_live.unwrap_or(self.deletion_timestamp_set);
         deployment.metadata.deletion_timestamp = gone(live);
         deployment
     }
@@ -127,42 +123,28 @@ impl Set {
 /// The template of the Deployment, or another one.
 fn template(matches: bool) -> PodTemplateSpec {
     let mut template = PodTemplateSpec::default();
-    template.spec.node_name = Some(if matches {
-        "same".into()
-    } else {
-        "other".into()
-    });
+    template.spec.node_name = Some(if matches { "same".into() } else { "other".into() });
     template
 }
 
 fn with_context<T>(objects: Vec<Object>, ask: impl FnOnce(&Context) -> T) -> T {
     let cache = Cache::of(objects);
     let now = Time::ZERO;
-    ask(&Context {
-        cache: &cache,
-        now,
-        seed: 0,
-        promises_kept: true,
-    })
+    ask(&Context { cache: &cache, now, seed: 0, promises_kept: true })
 }
 
 fn split(case: &Given) -> Value {
     let mut deployment = Deployment::default();
     deployment.spec.template = template(true);
-    let sets: Vec<ReplicaSet> = case
-        .replica_sets
-        .iter()
-        .map(|set| set.build(&StrMap::new()))
-        .collect();
+    let sets: Vec<ReplicaSet> =
+        case.replica_sets.iter().map(|set| set.build(&StrMap::new())).collect();
     let sets: Vec<&ReplicaSet> = sets.iter().collect();
     let new = matching::find_new(&deployment, sets.iter().copied());
     let old = matching::find_old(&deployment, &sets);
     let mut all: Vec<&Str> = old.iter().map(|set| &set.metadata.name).collect();
     all.sort();
-    let mut with_pods: Vec<Str> = matching::active(&old)
-        .iter()
-        .map(|set| set.metadata.name.clone())
-        .collect();
+    let mut with_pods: Vec<Str> =
+        matching::active(&old).iter().map(|set| set.metadata.name.clone()).collect();
     with_pods.sort();
     let new = new.map(|set| &set.metadata.name);
     json!({"newReplicaSet": new, "allOld": all, "oldWithPods": with_pods})
@@ -170,11 +152,7 @@ fn split(case: &Given) -> Value {
 
 fn selecting(case: &Given) -> Value {
     let namespace = case.namespace.clone().unwrap_or_else(|| NAMESPACE.into());
-    let deployments = case
-        .deployments
-        .iter()
-        .map(|d| d.build(&namespace).into())
-        .collect();
+    let deployments = case.deployments.iter().map(|d| d.build(&namespace).into()).collect();
     let labels = case.replica_set_labels.clone().unwrap_or_default();
     with_context(deployments, |cx| {
         let found = matching::deployments_selecting(cx.cache, &namespace, &labels);
@@ -185,11 +163,7 @@ fn selecting(case: &Given) -> Value {
 
 fn owned(case: &Given) -> Value {
     let mut objects: Vec<Object> = Vec::new();
-    objects.extend(
-        case.replica_sets
-            .iter()
-            .map(|s| Object::from(s.build(&StrMap::new()))),
-    );
+    objects.extend(case.replica_sets.iter().map(|s| Object::from(s.build(&StrMap::new()))));
     with_context(objects, |cx| {
         let (mut owned, mut adopted, mut released) = (Map::new(), Vec::new(), Vec::new());
         for deployment in &case.deployments {
@@ -247,18 +221,10 @@ fn whole_sync(case: &Given) -> Result<Value, Outcome> {
     let deployment = owner.build(NAMESPACE);
     let labels = &owner.selector;
     let mut objects: Vec<Object> = vec![deployment.into()];
-    objects.extend(
-        case.replica_sets
-            .iter()
-            .map(|set| Object::from(set.build(labels))),
-    );
+    objects.extend(case.replica_sets.iter().map(|set| Object::from(set.build(labels))));
     let key = ObjectKey::new(Kind::Deployment, NAMESPACE, owner.name.clone());
     let plan = with_context(objects, |cx| sync(&key, cx));
-    let mut api = Recorder {
-        live: owner.live(),
-        reads: Vec::new(),
-        writes: Vec::new(),
-    };
+    let mut api = Recorder { live: owner.live(), reads: Vec::new(), writes: Vec::new() };
     let mut run = PassRun::new(plan);
     loop {
         match run.next(Time::ZERO) {
@@ -285,16 +251,8 @@ fn update_event(case: &Given) -> Option<Value> {
         Arc::new(Object::from(set))
     };
     let (before, object) = (set(case.before.as_ref()?, 1), set(case.after.as_ref()?, 2));
-    let deployments = case
-        .deployments
-        .iter()
-        .map(|d| d.build(NAMESPACE).into())
-        .collect();
-    let change = Change {
-        kind: ChangeKind::Updated,
-        before: Some(before),
-        object,
-    };
+    let deployments = case.deployments.iter().map(|d| d.build(NAMESPACE).into()).collect();
+    let change = Change { kind: ChangeKind::Updated, before: Some(before), object };
     let woken = with_context(deployments, |cx| wakes(&change, cx));
     let names: Vec<Str> = woken.keys.into_iter().map(|key| key.name).collect();
     Some(json!({"enqueued": names}))
@@ -318,10 +276,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     };
     let got = match case.check.as_str() {
         "templateEqual" => {
-            let (a, b) = (
-                case.a.clone().unwrap_or_default(),
-                case.b.clone().unwrap_or_default(),
-            );
+            let (a, b) = (case.a.clone().unwrap_or_default(), case.b.clone().unwrap_or_default());
             let equal = matching::equal_ignoring_hash(&a, &b);
             if equal != matching::equal_ignoring_hash(&b, &a) {
                 return Outcome::Failed("the two orders differ".into());

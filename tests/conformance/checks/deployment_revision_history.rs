@@ -97,9 +97,7 @@ fn sorted(expect: &Value) -> Value {
 
 fn revisions(case: &Given) -> Value {
     let mut set = case.replica_set_annotations.clone().unwrap_or_default();
-    let chars_max = case
-        .revision_history_limit_in_chars
-        .unwrap_or(annotations::HISTORY_CHARS_MAX);
+    let chars_max = case.revision_history_limit_in_chars.unwrap_or(annotations::HISTORY_CHARS_MAX);
     let after_each = case.revisions_in_order.iter().map(|revision| {
         if let Ok(revision) = revision.parse() {
             annotations::set_revision(&mut set, revision, chars_max);
@@ -126,10 +124,7 @@ fn set_sizes(case: &Given) -> Value {
 fn need_update(case: &Given) -> Value {
     let mut set = StrMap::new();
     if let Some(current) = &case.current {
-        let values = [
-            (annotations::DESIRED, &current.desired),
-            (annotations::MAX, &current.max),
-        ];
+        let values = [(annotations::DESIRED, &current.desired), (annotations::MAX, &current.max)];
         for (name, value) in values {
             if let Some(value) = value {
                 set.insert(name.into(), value.clone());
@@ -145,9 +140,7 @@ fn annotation_number(case: &Given, expect: &Value) -> Value {
     // What must be in the error is there, or else the error as it is.
     let error = number.as_ref().err().map(|error| {
         let text = error.to_string();
-        let part = expect["errorContains"]
-            .as_str()
-            .filter(|part| text.contains(part));
+        let part = expect["errorContains"].as_str().filter(|part| text.contains(part));
         part.map_or(text.clone(), str::to_string)
     });
     let value = number.unwrap_or_default();

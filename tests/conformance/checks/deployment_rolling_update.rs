@@ -82,13 +82,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
     let got = match case.action.as_str() {
         "reconcileNewReplicaSet" => {
             let spec_replicas = case.new_size();
-            let new = set(
-                "new",
-                Sizes {
-                    spec_replicas,
-                    ..Sizes::default()
-                },
-            );
+            let new = set("new", Sizes { spec_replicas, ..Sizes::default() });
             let total = case.old_replica_set_spec_replicas.unwrap_or(0) + spec_replicas;
             match rolling::reconcile_new(&deployment, total.into(), &new) {
                 Ok(resize) => json!({
@@ -99,10 +93,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
             }
         }
         "newReplicaSetSize" => {
-            let all = case
-                .all_replica_sets_spec_replicas
-                .clone()
-                .unwrap_or_default();
+            let all = case.all_replica_sets_spec_replicas.clone().unwrap_or_default();
             let total = all.into_iter().map(i64::from).sum();
             match rolling::new_set_size(&deployment, total, case.new_size()) {
                 Ok(size) => json!({"newReplicaSetSpecReplicas": size}),
@@ -121,10 +112,7 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
         "scaleDownOldReplicaSets" => {
             let available = old.status.available_replicas.into();
             let sizes = [old.spec.replicas()];
-            old_size(
-                &rolling::scale_down_old(&deployment, available, &[&old], &sizes),
-                &old,
-            )
+            old_size(&rolling::scale_down_old(&deployment, available, &[&old], &sizes), &old)
         }
         other => return Outcome::Failed(format!("unknown action {other:?}")),
     };

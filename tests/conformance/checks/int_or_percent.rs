@@ -5,30 +5,13 @@ use serde_json::{Value, json};
 use crate::{Outcome, compare, given};
 
 #[derive(Deserialize)]
-#[serde(
-    tag = "op",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Given {
-    ParseIntOrPercent {
-        value: IntOrString,
-    },
-    ScaledValue {
-        value: Option<IntOrString>,
-        total: i32,
-        round_up: bool,
-    },
-    ParseText {
-        value: String,
-    },
-    JsonDecode {
-        json: String,
-    },
-    JsonEncode {
-        value: IntOrString,
-    },
+    ParseIntOrPercent { value: IntOrString },
+    ScaledValue { value: Option<IntOrString>, total: i32, round_up: bool },
+    ParseText { value: String },
+    JsonDecode { json: String },
+    JsonEncode { value: IntOrString },
 }
 
 /// The object with one field of which the vectors speak.
@@ -48,14 +31,12 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
             Ok((value, percent)) => json!({ "error": false, "value": value, "isPercent": percent }),
             Err(_) => json!({ "error": true }),
         },
-        Given::ScaledValue {
-            value,
-            total,
-            round_up,
-        } => match IntOrString::scaled_or_missing(value.as_ref(), total, round_up) {
-            Ok(value) => json!({ "error": false, "value": value }),
-            Err(_) => json!({ "error": true }),
-        },
+        Given::ScaledValue { value, total, round_up } => {
+            match IntOrString::scaled_or_missing(value.as_ref(), total, round_up) {
+                Ok(value) => json!({ "error": false, "value": value }),
+                Err(_) => json!({ "error": true }),
+            }
+        }
         Given::ParseText { value } => typed(&IntOrString::from_text(&value)),
         Given::JsonDecode { json } => match serde_json::from_str::<Holder>(&json) {
             Ok(holder) => typed(&holder.val),

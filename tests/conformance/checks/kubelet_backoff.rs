@@ -27,9 +27,9 @@ pub fn check(raw: &Value, expect: &Value) -> Outcome {
         Some("crashLoopAfterRun") => with(raw, |g| Ok(crash_loop_after_run(g))),
         Some("crashLoopMessage") => with(raw, |g| Ok(crash_loop_message(g))),
         Some("imagePull") => with(raw, image_pull),
-        Some("imageTag") => with(raw, |g: ImageTag| {
-            Ok(json!({"image": with_default_tag(&g.image)}))
-        }),
+        Some("imageTag") => {
+            with(raw, |g: ImageTag| Ok(json!({"image": with_default_tag(&g.image)})))
+        }
         other => Err(Outcome::Failed(format!("unknown check {other:?}"))),
     };
     match answer {
@@ -100,10 +100,8 @@ impl Plain {
     fn build(&self) -> Backoff<&'static str> {
         let backoff = Backoff::new(seconds(self.initial_seconds), seconds(self.max_seconds));
         match &self.expires_when_age {
-            Some(rule) => backoff.with_expiry(Expiry {
-                age: seconds(rule.seconds),
-                inclusive: rule.op == ">=",
-            }),
+            Some(rule) => backoff
+                .with_expiry(Expiry { age: seconds(rule.seconds), inclusive: rule.op == ">=" }),
             None => backoff,
         }
     }
@@ -220,9 +218,7 @@ fn restart_after_expiry(given: Plain, expect: &Value) -> Result<Value, Outcome> 
         return Err(Outcome::Failed("three calls are read".into()));
     };
     let least = &expect["afterSecondNextAtLeastSeconds"];
-    let enough = least
-        .as_f64()
-        .is_none_or(|least| second.as_secs_f64() >= least);
+    let enough = least.as_f64().is_none_or(|least| second.as_secs_f64() >= least);
     Ok(json!({
         "afterSecondNextAtLeastSeconds": if enough { least.clone() } else { number(second) },
         "afterThirdNextSeconds": number(third),
@@ -283,10 +279,7 @@ fn jitter_is_wrong(
         let delay = backoff.get(&KEY).as_secs_f64();
         let (first, later) = (&expect["firstDelay"], &expect["laterDelays"]);
         let (above, most) = match call {
-            0 => (
-                float(&first["aboveSeconds"]),
-                float(&first["atMostSeconds"]),
-            ),
+            0 => (float(&first["aboveSeconds"]), float(&first["atMostSeconds"])),
             _ => (
                 last * float(&later["aboveTimesPrevious"]),
                 last * float(&later["atMostTimesPrevious"]),
@@ -295,9 +288,7 @@ fn jitter_is_wrong(
         let exact = call > 0 && delay == float(&later["orExactlySeconds"]);
         let within = delay > above && delay <= most + near;
         if !exact && !within {
-            return Some(format!(
-                "call {call}: {delay} is not within {above}..{most}"
-            ));
+            return Some(format!("call {call}: {delay} is not within {above}..{most}"));
         }
         last = delay;
     }
@@ -326,17 +317,12 @@ struct Constants {
 fn settings(gates: &Gates, limit: Option<f64>) -> BackoffSettings {
     BackoffSettings {
         reduced_decay: gates.ReduceDefaultCrashLoopBackOffDecay,
-        max_restart_period: limit
-            .filter(|_| gates.KubeletCrashLoopBackOffMax)
-            .map(seconds),
+        max_restart_period: limit.filter(|_| gates.KubeletCrashLoopBackOffMax).map(seconds),
     }
 }
 
 fn constants(given: Constants) -> Result<Value, Outcome> {
-    let settings = settings(
-        &given.feature_gates,
-        given.max_container_restart_period_seconds,
-    );
+    let settings = settings(&given.feature_gates, given.max_container_restart_period_seconds);
     let parameters = match given.of.as_str() {
         "containerRestart" => BackoffParameters::container_restart(settings),
         "imagePull" => BackoffParameters::image_pull(),
@@ -433,10 +419,7 @@ fn crash_loop_message(given: CrashLoopMessage) -> Value {
     let Err(held_back) = held_back else {
         return Value::Null;
     };
-    let pod = format!(
-        "{}_{}({})",
-        given.pod_name, given.pod_namespace, given.pod_uid
-    );
+    let pod = format!("{}_{}({})", given.pod_name, given.pod_namespace, given.pod_uid);
     json!({
         "reason": RestartHeldBack::REASON,
         "message": held_back.message(&given.container, &pod),

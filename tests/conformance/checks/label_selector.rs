@@ -6,42 +6,16 @@ use serde_json::{Value, json};
 use crate::{Outcome, compare, given};
 
 #[derive(Deserialize)]
-#[serde(
-    tag = "op",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Given {
-    Parse {
-        selector: String,
-    },
-    SameCanonical {
-        selectors: Vec<String>,
-    },
-    Match {
-        selector: String,
-        labels: StrMap,
-    },
-    MatchLabels {
-        match_labels: StrMap,
-        labels: StrMap,
-    },
-    MatchExpressions {
-        requirements: Vec<Asked>,
-        labels: StrMap,
-    },
-    ToString {
-        requirements: Vec<Asked>,
-    },
-    ParseRequirements {
-        selector: String,
-    },
-    NewRequirement {
-        key: Str,
-        operator: String,
-        values: Vec<Str>,
-    },
+    Parse { selector: String },
+    SameCanonical { selectors: Vec<String> },
+    Match { selector: String, labels: StrMap },
+    MatchLabels { match_labels: StrMap, labels: StrMap },
+    MatchExpressions { requirements: Vec<Asked>, labels: StrMap },
+    ToString { requirements: Vec<Asked> },
+    ParseRequirements { selector: String },
+    NewRequirement { key: Str, operator: String, values: Vec<Str> },
 }
 
 #[derive(Clone, Deserialize)]
@@ -74,20 +48,10 @@ fn answer(case: Given) -> Result<Value, Outcome> {
             let selector = Selector::parse(&selector).map_err(Outcome::Failed)?;
             json!({ "matches": selector.matches(&labels) })
         }
-        Given::MatchLabels {
-            match_labels,
-            labels,
-        } => matches_both_ways(
-            LabelSelector {
-                match_labels,
-                ..Default::default()
-            },
-            &labels,
-        )?,
-        Given::MatchExpressions {
-            requirements,
-            labels,
-        } => matches(requirements, &labels)?,
+        Given::MatchLabels { match_labels, labels } => {
+            matches_both_ways(LabelSelector { match_labels, ..Default::default() }, &labels)?
+        }
+        Given::MatchExpressions { requirements, labels } => matches(requirements, &labels)?,
         Given::ToString { requirements } => {
             json!({ "text": selector(requirements)?.to_string() })
         }
@@ -98,18 +62,14 @@ fn answer(case: Given) -> Result<Value, Outcome> {
             }
             Err(_) => json!({ "valid": false }),
         },
-        Given::NewRequirement {
-            key,
-            operator,
-            values,
-        } => new_requirement(Requirement::from_name(key, &operator, values)),
+        Given::NewRequirement { key, operator, values } => {
+            new_requirement(Requirement::from_name(key, &operator, values))
+        }
     })
 }
 
 fn printed(text: &str) -> Result<String, Outcome> {
-    Selector::parse(text)
-        .map(|selector| selector.to_string())
-        .map_err(Outcome::Failed)
+    Selector::parse(text).map(|selector| selector.to_string()).map_err(Outcome::Failed)
 }
 
 fn selector(asked: Vec<Asked>) -> Result<Selector, Outcome> {
@@ -124,35 +84,24 @@ fn selector(asked: Vec<Asked>) -> Result<Selector, Outcome> {
 /// Objects can hold only four of the operators; where they can, the data form is asked too.
 fn matches(asked: Vec<Asked>, labels: &StrMap) -> Result<Value, Outcome> {
     let data_form = ["In", "NotIn", "Exists", "DoesNotExist"];
-    if asked
-        .iter()
-        .all(|asked| data_form.contains(&&*asked.operator))
-    {
+    if asked.iter().all(|asked| data_form.contains(&&*asked.operator)) {
         let expression = |asked: Asked| LabelSelectorRequirement {
             key: asked.key,
             operator: asked.operator.into(),
             values: asked.values,
         };
         let match_expressions = asked.into_iter().map(expression).collect();
-        let selector = LabelSelector {
-            match_expressions,
-            ..Default::default()
-        };
+        let selector = LabelSelector { match_expressions, ..Default::default() };
         return matches_both_ways(selector, labels);
     }
     Ok(json!({ "matches": selector(asked)?.matches(labels) }))
 }
 
 fn matches_both_ways(selector: LabelSelector, labels: &StrMap) -> Result<Value, Outcome> {
-    let as_text_form = selector
-        .to_selector()
-        .map_err(Outcome::Failed)?
-        .matches(labels);
+    let as_text_form = selector.to_selector().map_err(Outcome::Failed)?.matches(labels);
     let matches = selector.matches(labels);
     if matches != as_text_form {
-        return Err(Outcome::Failed(
-            "the two forms of the selector disagree".into(),
-        ));
+        return Err(Outcome::Failed("the two forms of the selector disagree".into()));
     }
     Ok(json!({ "matches": matches }))
 }

@@ -24,10 +24,8 @@ pub fn check(raw: &Value, expect: &Value) -> Outcome {
         Err(outcome) => return outcome,
     };
     // The vectors hold one list, the functions two: a name is looked up in both.
-    let statuses = given.container_statuses.as_deref().map(|list| Statuses {
-        init: list,
-        main: list,
-    });
+    let statuses =
+        given.container_statuses.as_deref().map(|list| Statuses { init: list, main: list });
     let (spec, phase) = (&given.spec, given.pod_phase);
     let condition = match given.condition.as_str() {
         "ContainersReady" => containers_ready(spec, statuses, phase),

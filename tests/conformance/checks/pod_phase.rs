@@ -33,10 +33,8 @@ pub fn check(raw: &Value, expect: &Value) -> Outcome {
     if given.feature_gates.get("ContainerRestartRules") != Some(&true) {
         forget_own_policies(&mut given.spec);
     }
-    let statuses = Statuses {
-        init: &given.init_container_statuses,
-        main: &given.container_statuses,
-    };
+    let statuses =
+        Statuses { init: &given.init_container_statuses, main: &given.container_statuses };
     let terminal = given.pod_is_terminal;
     let phase = phase(&given.spec, statuses, terminal, given.pod_has_initialized);
     compare(expect, &json!({"phase": phase}))

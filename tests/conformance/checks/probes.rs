@@ -85,11 +85,7 @@ fn running(id: u64, running_for: Duration, started: bool) -> ProbedPod {
         phase: Some(PodPhase::Running),
         is_terminating: false,
         never_restarts: false,
-        container: Some(ProbedContainer {
-            id,
-            state: ProbedState::Running(running_for),
-            started,
-        }),
+        container: Some(ProbedContainer { id, state: ProbedState::Running(running_for), started }),
     }
 }
 
@@ -198,10 +194,8 @@ fn one() -> u32 {
 fn sequence(given: Sequence) -> Result<Value, Outcome> {
     let kind = kind(&given.probe_type)?;
     let mut prober = prober(kind, given.success_threshold, given.failure_threshold, 0.0);
-    let plain = given.outcomes.into_iter().map(|outcome| GivenStep {
-        outcome,
-        new_container_id: false,
-    });
+    let plain =
+        given.outcomes.into_iter().map(|outcome| GivenStep { outcome, new_container_id: false });
     let started = kind != ProbeKind::Startup;
     let mut pod = running(1, Duration::ZERO, started);
     // A tick that is not answered binds the prober to the container.

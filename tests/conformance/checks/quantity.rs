@@ -5,12 +5,7 @@ use serde_json::{Value, json};
 use crate::{Outcome, compare, given};
 
 #[derive(Deserialize)]
-#[serde(
-    tag = "op",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Given {
     Parse { text: String },
     CanonicalText { nano_units: String, format: Format },
@@ -39,18 +34,10 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
             let Ok(nanos) = nano_units.parse() else {
                 return Outcome::Failed(format!("nanoUnits {nano_units} do not fit"));
             };
-            let text = Quantity {
-                nanos,
-                format: ours(format),
-            }
-            .to_string();
+            let text = Quantity { nanos, format: ours(format) }.to_string();
             // The alternate is right if it prints as the same text.
             let alternate = expect["alternate"].as_str().map(|alternate| {
-                if printed(alternate) == text {
-                    alternate.to_owned()
-                } else {
-                    printed(alternate)
-                }
+                if printed(alternate) == text { alternate.to_owned() } else { printed(alternate) }
             });
             json!({ "text": text, "alternate": alternate })
         }

@@ -60,11 +60,7 @@ impl GivenState {
 }
 
 fn pod(spec: PodSpec) -> Pod {
-    Pod {
-        metadata: ObjectMeta::default(),
-        spec,
-        ..Pod::default()
-    }
+    Pod { metadata: ObjectMeta::default(), spec, ..Pod::default() }
 }
 
 #[derive(Deserialize)]
@@ -77,10 +73,7 @@ struct ShouldStart {
 }
 
 fn should_start(given: ShouldStart) -> Result<Value, Outcome> {
-    let pod = pod(PodSpec {
-        restart_policy: given.restart_policy,
-        ..PodSpec::default()
-    });
+    let pod = pod(PodSpec { restart_policy: given.restart_policy, ..PodSpec::default() });
     let newest = match given.history.first() {
         Some(run) => run.run_state()?,
         None => None,
@@ -114,11 +107,7 @@ struct GivenActions {
 fn pod_actions(given: GivenActions) -> Result<Value, Outcome> {
     let mut spec = PodSpec {
         restart_policy: given.restart_policy,
-        init_containers: given
-            .init_containers
-            .iter()
-            .map(GivenState::container)
-            .collect(),
+        init_containers: given.init_containers.iter().map(GivenState::container).collect(),
         containers: given.containers.iter().map(GivenState::container).collect(),
         ..PodSpec::default()
     };
@@ -139,11 +128,8 @@ fn pod_actions(given: GivenActions) -> Result<Value, Outcome> {
         });
         runs.collect()
     };
-    let runs = PodRuns {
-        sandbox,
-        init: runs(&given.init_containers)?,
-        main: runs(&given.containers)?,
-    };
+    let runs =
+        PodRuns { sandbox, init: runs(&given.init_containers)?, main: runs(&given.containers)? };
     let pod = pod(spec);
     let actions = compute(&pod, &runs);
     let main_name = |index: &usize| json!(&*pod.spec.containers[*index].name);

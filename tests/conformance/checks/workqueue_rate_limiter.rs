@@ -91,17 +91,9 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
             "defaultItemBased" => compare(expect, &shown(&RateLimiter::default_item_based())),
             _ => Outcome::Failed(format!("no default limiter is called {of}")),
         },
-        Given::Limiter {
-            limiter,
-            prior_when_calls_for_item,
-            prior_when_calls_total,
-            calls,
-        } => {
+        Given::Limiter { limiter, prior_when_calls_for_item, prior_when_calls_total, calls } => {
             let mut limiter = built(limiter);
-            let first = calls
-                .first()
-                .map(|call| call.item.clone())
-                .unwrap_or_default();
+            let first = calls.first().map(|call| call.item.clone()).unwrap_or_default();
             for _ in 0..prior_when_calls_for_item {
                 limiter.when(&first, Time::ZERO);
             }
@@ -131,11 +123,7 @@ fn answers(limiter: RateLimiter<String>, calls: &[Call]) -> Vec<Value> {
                 let delay = queue.add_rate_limited(item.clone(), Time::ZERO);
                 let waits = queue.due(item) == Some(Time::ZERO + delay);
                 limiter = queue.limiter().clone();
-                if waits {
-                    nanos(delay)
-                } else {
-                    json!("the item does not wait so long")
-                }
+                if waits { nanos(delay) } else { json!("the item does not wait so long") }
             }
         });
     }
@@ -149,10 +137,9 @@ fn nanos(delay: Duration) -> Value {
 fn built(limiter: Limiter) -> RateLimiter<String> {
     let span = Duration::from_nanos;
     match limiter {
-        Limiter::ItemExponential {
-            base_delay_nanoseconds: base,
-            max_delay_nanoseconds: max,
-        } => RateLimiter::item_exponential(span(base), span(max)),
+        Limiter::ItemExponential { base_delay_nanoseconds: base, max_delay_nanoseconds: max } => {
+            RateLimiter::item_exponential(span(base), span(max))
+        }
         Limiter::ItemFastSlow {
             fast_delay_nanoseconds: fast,
             slow_delay_nanoseconds: slow,
@@ -161,19 +148,12 @@ fn built(limiter: Limiter) -> RateLimiter<String> {
         Limiter::MaxOf { limiters } => {
             RateLimiter::MaxOf(limiters.into_iter().map(built).collect())
         }
-        Limiter::WithMaxWait {
-            max_delay_nanoseconds: max,
-            limiter,
-        } => built(*limiter).with_max_wait(span(max)),
-        Limiter::Step {
-            base_delay_nanoseconds,
-            max_delay_nanoseconds,
-            threshold,
-        } => RateLimiter::step(
-            span(base_delay_nanoseconds),
-            span(max_delay_nanoseconds),
-            threshold,
-        ),
+        Limiter::WithMaxWait { max_delay_nanoseconds: max, limiter } => {
+            built(*limiter).with_max_wait(span(max))
+        }
+        Limiter::Step { base_delay_nanoseconds, max_delay_nanoseconds, threshold } => {
+            RateLimiter::step(span(base_delay_nanoseconds), span(max_delay_nanoseconds), threshold)
+        }
         Limiter::Bucket { qps, burst } => RateLimiter::bucket(qps, burst),
     }
 }
@@ -186,12 +166,7 @@ fn shown(limiter: &RateLimiter<String>) -> Value {
             "baseDelayNanoseconds": nanos(*base),
             "maxDelayNanoseconds": nanos(*max),
         }),
-        RateLimiter::ItemFastSlow {
-            fast,
-            slow,
-            max_fast_attempts,
-            ..
-        } => json!({
+        RateLimiter::ItemFastSlow { fast, slow, max_fast_attempts, .. } => json!({
             "kind": "itemFastSlow",
             "fastDelayNanoseconds": nanos(*fast),
             "slowDelayNanoseconds": nanos(*slow),
@@ -209,12 +184,7 @@ fn shown(limiter: &RateLimiter<String>) -> Value {
             "maxDelayNanoseconds": nanos(*max),
             "limiter": shown(limiter),
         }),
-        RateLimiter::Step {
-            base,
-            max,
-            threshold,
-            ..
-        } => json!({
+        RateLimiter::Step { base, max, threshold, .. } => json!({
             "kind": "step",
             "baseDelayNanoseconds": nanos(*base),
             "maxDelayNanoseconds": nanos(*max),

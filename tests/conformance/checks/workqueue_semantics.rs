@@ -44,28 +44,14 @@ fn one() -> u32 {
 }
 
 #[derive(Deserialize)]
-#[serde(
-    tag = "op",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    deny_unknown_fields
-)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Step {
-    Add {
-        item: String,
-    },
-    AddAfter {
-        item: String,
-        delay_milliseconds: u64,
-    },
-    Advance {
-        milliseconds: u64,
-    },
+    Add { item: String },
+    AddAfter { item: String, delay_milliseconds: u64 },
+    Advance { milliseconds: u64 },
     Get {},
     GetWouldBlock {},
-    Done {
-        item: String,
-    },
+    Done { item: String },
     Len {},
     ShutDown {},
     ShutDownWithDrain {},
@@ -130,8 +116,7 @@ struct Run {
 impl Run {
     fn all(mut self, steps: &[Step]) -> Result<Value, String> {
         for (index, step) in steps.iter().enumerate() {
-            self.step(step)
-                .map_err(|why| format!("step {index}: {why}"))?;
+            self.step(step).map_err(|why| format!("step {index}: {why}"))?;
             self.len_after_step.push(self.queue.len());
             if self.drain_began && self.queue.is_drained() && self.drain_returns_after.is_none() {
                 self.drain_returns_after = Some(index);
@@ -157,10 +142,7 @@ impl Run {
                     self.touched.push(item.clone());
                 }
             }
-            Step::AddAfter {
-                item,
-                delay_milliseconds,
-            } => {
+            Step::AddAfter { item, delay_milliseconds } => {
                 let delay = Duration::from_millis(*delay_milliseconds);
                 self.queue.add_after(item.clone(), delay, self.now);
             }
@@ -199,8 +181,7 @@ impl Run {
         if item.is_none() && !shutdown {
             return Err("a get would block".into());
         }
-        self.get_results
-            .push(json!({ "item": item, "shutdown": shutdown }));
+        self.get_results.push(json!({ "item": item, "shutdown": shutdown }));
         self.gets.push(item);
         Ok(())
     }
@@ -268,11 +249,7 @@ impl Crowd {
             }
             if consumers.iter().all(|consumer| consumer.ended) {
                 let result = json!({ "lateItemSeen": late_seen, "finalLen": queue.len() });
-                return if queue.is_drained() {
-                    Ok(result)
-                } else {
-                    Err("not drained".into())
-                };
+                return if queue.is_drained() { Ok(result) } else { Err("not drained".into()) };
             }
         }
         Err(format!("seed {seed}: the queue never reports shutdown"))

@@ -1,24 +1,31 @@
 //! The edge-triggered ReplicaSet controller: act on the difference that one change carries, and on
-//! nothing else. It is as good as such a controller can be: changes come in order, requests are tried
-//! again, and a ledger keeps what it was told and did. What it cannot do is see what it was not told.
+//! nothing else. It is as good as such a controller can be: changes come in order, requests are
+//! tried again, and a ledger keeps what it was told and did. What it cannot do is see what it was
+//! not told.
 //!
 //! | change | answer |
 //! | --- | --- |
-//! | set ADDED | take in the orphans that it was told of and that match, make the rest of `replicas` |
+//! | set ADDED | adopt the matching orphans that it was told of, make the rest of `replicas` |
 //! | set MODIFIED | make or delete the difference between old and new `replicas` |
 //! | pod of the set DELETED | make one, unless its going is settled |
 //! | pod of the set turned Failed or Succeeded | make one; its going is settled |
 //! | pod of the set stopped matching | give it up, make one; its going is settled |
 //! | pod lost its owner | make one, unless its going is settled |
-//! | orphan that matches | adopt it; when it has become the set's own: delete one, if one too many |
+//! | orphan that matches | adopt it; once it is the set's own: delete one, if one too many |
 //!
 //! Settled is the going of a pod that it asked to be deleted or has made up for. A pod is answered
 //! once in its life, and one that is being deleted when it is DELETED (not when its
 //! deletionTimestamp appears, as the level-triggered flavour does). A DELETED that comes twice is
-//! answered twice: nothing in an event says that it was seen before.
+//! answered twice: nothing in an event says that it was seen before. A pod that somebody else makes
+//! with the set as its owner stands in the status and is not answered: it looks like one of its
+//! own.
+//!
+//! Availability comes without an event, when minReadySeconds have passed: the ledger keeps who
+//! waits for it, and `on_timer` counts them when the time has come. A restart forgets them.
 //!
 //! The cache serves for three things: to look up the set that a pod names (is it still there, what
-//! does its template say), to look up an orphan, and to choose which pods to delete. Never to count.
+//! does its template say), to look up an orphan, and to choose which pods to delete. Never to
+//! count.
 
 mod conclude;
 mod pod_changed;
@@ -30,7 +37,7 @@ use crate::api::{Kind, Object, ObjectKey};
 use crate::controllers::{Change, ChangeKind, Context, Fact, Plan};
 
 use super::ledger::Ledger;
-use conclude::conclude;
+use conclude::{conclude, refresh};
 use pod_changed::pod_changed;
 use set_changed::set_changed;
 
@@ -61,6 +68,13 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
         }
         turn => answer(turn, cx, ledger, &mut plan),
     }
+    plan
+}
+
+/// Prepares a plan of which a part failed to be tried again. Its requests are the same, but in the
+/// meantime other changes may have been answered, so its status is the present one.
+pub fn on_resume(mut plan: Plan, cx: &Context, ledger: &mut Ledger) -> Plan {
+    refresh(&mut plan, cx, ledger);
     plan
 }
 

@@ -113,7 +113,7 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
                 }
                 6 => collect_garbage(&mut lab),
                 _ => {
-                    lab.now = lab.now + Duration::from_millis(chance.below(4_000));
+                    lab.now += Duration::from_millis(chance.below(4_000));
                     lab.ring_timers();
                 }
             }
@@ -124,7 +124,7 @@ fn live(flavour: Flavour, seed: u64) -> Lab {
         collect_garbage(&mut lab);
         // Longer than an expectation lasts: a set that deletes a pod which loses its owner at the
         // same moment waits for that, as in Kubernetes, and then for the next thing that wakes it.
-        lab.now = lab.now + Duration::from_secs(301);
+        lab.now += Duration::from_secs(301);
         lab.ring_timers();
         lab.resync();
     }
@@ -143,11 +143,7 @@ fn without_faults_both_flavours_end_with_what_is_wanted_and_say_so() {
             }
             let set = lab.set();
             let own = lab.own();
-            assert_eq!(
-                own.len() as i32,
-                set.spec.replicas(),
-                "{flavour:?}, seed {seed}"
-            );
+            assert_eq!(own.len() as i32, set.spec.replicas(), "{flavour:?}, seed {seed}");
             let pods = own.iter().filter_map(|key| lab.store.get(key)?.as_pod());
             let truth = Tally::count(set, pods, 0, Timestamp::from(lab.now));
             assert_eq!(Tally::of(&set.status), truth, "{flavour:?}, seed {seed}");
@@ -166,7 +162,7 @@ fn time_alone_makes_pods_available_in_both_flavours() {
         lab.change_set(|set| set.spec.min_ready_seconds = 10);
         rest(&mut lab);
         assert_eq!(lab.numbers(), (2, 2, 0, Some(0)), "{flavour:?}");
-        lab.now = lab.now + Duration::from_secs(9);
+        lab.now += Duration::from_secs(9);
         lab.ring_timers();
         lab.settle();
         assert_eq!(lab.numbers().2, 0, "{flavour:?}");

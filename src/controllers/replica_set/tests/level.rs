@@ -61,10 +61,7 @@ fn unkept_promises_hold_back_pods_but_not_the_status() {
     let pod = lab.own().remove(0);
     lab.delete(&pod, true);
     lab.receive(Kind::Pod);
-    let cx = Context {
-        promises_kept: false,
-        ..lab.context()
-    };
+    let cx = Context { promises_kept: false, ..lab.context() };
     let plan = sync(&set_key(), &cx);
     assert!(plan.batches.is_empty());
     assert!(plan.finish.is_some());
@@ -80,14 +77,8 @@ fn what_it_did_is_told_in_kubernetes_words() {
     let [deleted, created] = &lab.events[..] else {
         panic!("two events: {:?}", lab.events);
     };
-    assert!(
-        deleted.starts_with("SuccessfulDelete Deleted pod: web-"),
-        "{deleted}"
-    );
-    assert!(
-        created.starts_with("SuccessfulCreate Created pod: web-"),
-        "{created}"
-    );
+    assert!(deleted.starts_with("SuccessfulDelete Deleted pod: web-"), "{deleted}");
+    assert!(created.starts_with("SuccessfulCreate Created pod: web-"), "{created}");
 }
 
 #[test]
@@ -118,10 +109,7 @@ fn a_refused_deletion_is_told_with_its_error_wrapped() {
     lab.pass();
     let failure = lab.set().status.conditions[0].clone();
     assert_eq!(failure.reason.as_deref(), Some("FailedDelete"));
-    assert_eq!(
-        failure.message.as_deref(),
-        Some("unable to delete pods: etcd is away")
-    );
+    assert_eq!(failure.message.as_deref(), Some("unable to delete pods: etcd is away"));
     assert_eq!(lab.events, ["FailedDelete Error deleting: etcd is away"]);
 }
 
@@ -148,11 +136,7 @@ fn a_failed_adoption_writes_no_status() {
     let ended = lab.pass().expect("a pass");
     assert!(ended.error.is_some());
     assert_eq!(lab.set().status, before);
-    assert!(
-        lab.deeds.iter().all(|deed| *deed == Deed::Read),
-        "{:?}",
-        lab.deeds
-    );
+    assert!(lab.deeds.iter().all(|deed| *deed == Deed::Read), "{:?}", lab.deeds);
 }
 
 #[test]
@@ -161,7 +145,7 @@ fn it_looks_again_when_the_next_pod_becomes_available() {
     lab.create(web(1));
     lab.change_set(|set| set.spec.min_ready_seconds = 10);
     rest(&mut lab);
-    lab.now = lab.now + Duration::from_millis(4_500);
+    lab.now += Duration::from_millis(4_500);
     let plan = sync(&set_key(), &lab.context());
     assert_eq!(plan.requeue_after, Some(Duration::from_millis(5_500)));
 }
@@ -172,4 +156,15 @@ fn a_billion_replicas_are_five_hundred_a_pass() {
     lab.create(web(1_000_000_000));
     lab.deliver(Kind::ReplicaSet);
     assert_eq!(sync(&set_key(), &lab.context()).writes().count(), 500);
+}
+
+#[test]
+fn a_status_that_can_neither_be_written_nor_read_again_fails_the_pass() {
+    let mut lab = level();
+    let pod = lab.own().remove(0);
+    lab.delete(&pod, false);
+    lab.refuse = vec![(Deed::Status, forbidden())];
+    lab.deliver(Kind::Pod);
+    let ended = lab.pass().expect("a pass");
+    assert_eq!(ended.error, Some(forbidden().message));
 }
