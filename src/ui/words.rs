@@ -183,17 +183,6 @@ pub fn verdict(verdict: &VerdictView) -> &'static str {
     }
 }
 
-/// The verdict's word, of its key.
-pub fn verdict_word(key: &str) -> &'static str {
-    match key {
-        "converged" => tr!(verdict.converged),
-        "waiting" => tr!(verdict.waiting),
-        "stuck" => tr!(verdict.stuck),
-        "oscillating" => tr!(verdict.oscillating),
-        _ => tr!(verdict.converging),
-    }
-}
-
 /// For style sheets.
 pub fn verdict_key(verdict: &VerdictView) -> &'static str {
     match verdict {
