@@ -402,7 +402,11 @@ impl Session {
     /// What the stage of a lane shows now.
     pub fn stage(&mut self, id: LaneId) -> Stage {
         let Some(lane) = self.run.lane(id) else { return Stage::default() };
-        let verdict = self.run.verdict(id);
+        let verdict = match self.run.verdict(id) {
+            // The story keeps it until the outcome is clear; the stage shows what is going on.
+            Verdict::Waiting { .. } if lane.world.is_busy() => Verdict::Converging,
+            verdict => verdict,
+        };
         let since = story::verdict_since(self.run.past(id)).unwrap_or(Time::ZERO);
         let memory = self.memories.iter_mut().find(|(of, _)| *of == id);
         memory

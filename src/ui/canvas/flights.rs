@@ -41,6 +41,11 @@ pub(super) fn draw(
         let room = (RADIUS + 2.0) * brush.places.unit;
         busy.take(Rect { x: dot.x - room, y: dot.y - room, width: 2.0 * room, height: 2.0 * room });
     }
+    // What stands below the wires is not to be written over.
+    if let Some(door) = brush.places.door_y() {
+        let (width, height) = (brush.places.width, brush.places.height - door);
+        busy.take(Rect { x: 0.0, y: door, width, height });
+    }
     sides.turn();
     labels(brush, &dots, busy, sides);
 }
@@ -249,7 +254,8 @@ fn label(brush: &Brush, fan: &[&Dot], busy: &mut Busy, sides: &mut Sides) {
     let width = lines.iter().map(|line| measure(brush, line)).fold(0.0, f64::max);
     let (width, height) = (width + 8.0 * unit, 31.0 * unit);
     let beside = 12.0 * unit;
-    let rect = |x: f64, y: f64| Rect { x, y: y - height / 2.0, width, height };
+    let lowest = brush.places.door_y().unwrap_or(brush.places.height) - height - unit;
+    let rect = |x: f64, y: f64| Rect { x, y: (y - height / 2.0).clamp(0.0, lowest), width, height };
     let mut candidates = Vec::with_capacity(fan.len() * 2);
     let last = fan.iter().max_by(|a, b| a.x.total_cmp(&b.x));
     let first = fan.iter().min_by(|a, b| a.x.total_cmp(&b.x));

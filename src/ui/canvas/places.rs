@@ -83,6 +83,11 @@ impl Places {
         Some(Places { width, height, unit, loops: ALL.iter().filter_map(place).collect() })
     }
 
+    /// Where the wires end.
+    pub fn door_y(&self) -> Option<f64> {
+        self.loops.first().map(|(_, place)| place.door_y)
+    }
+
     /// Of one loop; nothing if this lane does not draw it.
     pub fn of(&self, id: LoopId) -> Option<&LoopPlace> {
         let found = self.loops.iter().find(|(other, _)| *other == id);

@@ -63,8 +63,8 @@ fn color<'a>(brush: &'a Brush, third: u32, pass: &PassView) -> &'a str {
     match third {
         2 if pass.crashed || pass.error.is_some() => &palette.trouble,
         0 => &palette.observed,
-        1 => &palette.ink,
-        _ => &palette.desired,
+        1 => &palette.desired,
+        _ => &palette.ink,
     }
 }
 

@@ -42,8 +42,8 @@ pub fn moving() -> AnyView {
         (dot("M8 12h8"), tr!(legend.deleted)),
         (arrow, tr!(legend.request)),
         (ring("observed", "M40.46 8.36A28 28 0 0 1 62.17 45.96"), tr!(legend.observe)),
-        (ring("ink", "M57.71 53.68A28 28 0 0 1 14.29 53.68"), tr!(legend.compare)),
-        (ring("desired", "M9.83 45.96A28 28 0 0 1 31.54 8.36"), tr!(legend.act)),
+        (ring("desired", "M57.71 53.68A28 28 0 0 1 14.29 53.68"), tr!(legend.compare)),
+        (ring("ink", "M9.83 45.96A28 28 0 0 1 31.54 8.36"), tr!(legend.act)),
         (icon("cache"), tr!(legend.cache)),
         (icon("trap"), tr!(legend.trap)),
         (icon("bolt"), tr!(legend.bolt)),
@@ -67,6 +67,7 @@ fn dot(sign: &'static str) -> AnyView {
 fn drawn(class: &str, view_box: &'static str, d: &'static str, width: &'static str) -> AnyView {
     view! {
         <svg class=format!("glyph {class}") viewBox=view_box aria-hidden="true">
+            <circle class="arc" cx="36" cy="36" r="28"></circle>
             <path d=d fill="none" stroke="currentColor" stroke-width=width></path>
         </svg>
     }

@@ -169,7 +169,8 @@ fn load(
         api.set_value(Some(made.clone()));
         stage.set(Stage::Rich);
         if focused {
-            made.focus(at.unwrap_or(0));
+            // Not before it is seen: what is hidden takes no focus.
+            request_animation_frame(move || made.focus(at.unwrap_or(0)));
         }
     });
     script.set_onload(Some(ready.unchecked_ref()));

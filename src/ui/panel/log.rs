@@ -18,11 +18,17 @@ pub fn Log() -> impl IntoView {
     let page = Page::get();
     let list = NodeRef::<Ol>::new();
     let lines = Memo::new(move |_| page.run.story.with(|story| numbered(&story.log)));
-    Effect::new(move |before: Option<()>| {
+    // Whoever has scrolled up to read is left there.
+    let follow = StoredValue::new(true);
+    let scrolled = move |_| {
+        if let Some(list) = list.get_untracked() {
+            let left = list.scroll_height() - list.scroll_top() - list.client_height();
+            follow.set_value(left < NEAR_PX);
+        }
+    };
+    Effect::new(move || {
         lines.track();
-        let Some(list) = list.get_untracked() else { return };
-        let left = list.scroll_height() - list.scroll_top() - list.client_height();
-        if before.is_none() || left < NEAR_PX + 60 {
+        if let (Some(list), true) = (list.get(), follow.get_value()) {
             request_animation_frame(move || list.set_scroll_top(list.scroll_height()));
         }
     });
@@ -32,7 +38,7 @@ pub fn Log() -> impl IntoView {
             <Show when=move || lines.with(Vec::is_empty)>
                 <p class="hint-text">{move || tr!(log.empty)}</p>
             </Show>
-            <ol node_ref=list>
+            <ol node_ref=list on:scroll=scrolled>
                 <For
                     each=move || lines.get()
                     key=|(number, line)| (line.at, line.lane, *number)
