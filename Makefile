@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build serve test bench size screenshot clean
+.PHONY: help setup build serve test bench measure size screenshot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Say what there is
@@ -25,6 +25,10 @@ test: setup ## Run every test, the ones in a real browser too
 
 bench: ## Measure the simulation natively
 	cargo bench --locked
+
+measure: setup ## Measure the built page in Chromium: loading, and the script of a frame
+	@bash .ci/build.sh
+	@node tests/e2e/measure.mjs
 
 size: build ## Weigh the page against its budgets
 	@node .ci/size.mjs

@@ -22,7 +22,7 @@ step "Lints, browser"
 ) || stop "clippy has complaints about the browser code, see above."
 
 step "Tests of the library (cargo test)"
-cargo test --locked --no-fail-fast || stop "A test failed, see above; name it after \`cargo test\` to run it alone."
+cargo test --locked --profile swift --no-fail-fast || stop "A test failed, see above; name it after \`cargo test\` to run it alone."
 
 step "The page"
 bash .ci/build.sh

@@ -1,7 +1,7 @@
-//! Plays scenario files without a page:
-//! `headless FILE... [--flavour edge|level] [--until 5m] [--seed N] [--seeds 1..100] [--json] [--trace]`.
-//! `-` reads standard input; a plain manifest is taken as `objects`. Exit status 0 if all expectations
-//! were met, 1 if some were missed, 2 for a file or an argument that cannot be read.
+//! Plays scenario files without a page: `headless FILE... [--flavour edge|level] [--until 5m]
+//! [--seed N] [--seeds 1..100] [--json] [--trace]`. `-` reads standard input; a plain manifest is
+//! taken as `objects`. Exit status 0 if all expectations were met, 1 if some were missed, 2 for a
+//! file or an argument that cannot be read.
 
 use std::io::Read;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Kubernetes' own expectations, as data (`tests/conformance/*.json`, never regenerated from our
-//! output), put to the functions that the simulation uses. `CONFORMANCE_DIR` names another folder of
-//! the same form. One line a file is printed: passed, failed, not modelled, Go only.
+//! output), put to the functions that the simulation uses. `CONFORMANCE_DIR` names another folder
+//! of the same form. One line a file is printed: passed, failed, not modelled, Go only.
 
 use std::path::PathBuf;
 

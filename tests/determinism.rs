@@ -1,5 +1,5 @@
-//! The same scenario, seed and inputs give the same run: twice, after going back, and in the browser
-//! (`tests/e2e` reads the same constants off the page).
+//! The same scenario, seed and inputs give the same run: twice, after going back, and in the
+//! browser (`tests/e2e` reads the same constants off the page).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,18 +38,16 @@ fn constants() -> serde_json::Value {
 fn every_scenario_has_the_hashes_that_the_browser_has_too() {
     let constants = constants();
     let seconds = constants["seconds"].as_u64().expect("seconds");
-    let mut got = serde_json::Map::new();
+    let (mut got, mut seeds) = (serde_json::Map::new(), serde_json::Map::new());
     for shipped in shipped() {
         let mut run = run(shipped.id);
         run.run_until(Time::from_secs(seconds), PLENTY);
         let texts: Vec<String> = hashes(&run).iter().map(|hash| format!("{hash:016x}")).collect();
         got.insert(shipped.id.to_string(), texts.into());
+        seeds.insert(shipped.id.to_string(), run.seed().into());
     }
-    let got = serde_json::Value::Object(got);
-    assert_eq!(
-        constants["hashes"], got,
-        "the runs changed: if that was meant, these are the new hashes: {got}"
-    );
+    let got = serde_json::json!({"seconds": seconds, "seeds": seeds, "hashes": got});
+    assert_eq!(constants, got, "if the runs were meant to change, this is the new file:\n{got}");
 }
 
 #[test]
@@ -140,7 +138,8 @@ fn a_bad_link_opens_the_default_scenario_with_a_notice() {
 
 #[test]
 fn a_scenario_of_ones_own_travels_in_the_link() {
-    let text = "title: mine\nobjects: |\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec:\n    containers: [{name: a, image: \"a:1\"}]\n";
+    let text = "title: mine\nobjects: |\n  apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  \
+                spec: {containers: [{name: a, image: \"a:1\"}]}\n";
     let session = Session::open(Scenario::read("", text).expect(text), None);
     let (other, notice) = Session::from_link(&session.link().expect("it is short"));
     assert_eq!((notice, other.scenario().file.title.en.as_str()), (None, "mine"));

@@ -190,8 +190,8 @@ fn without_faults_both_flavours_converge_to_the_same_state() {
     }
 }
 
-/// Faults that end: lost, late, doubled and swapped events at the door, dead processes, crash points,
-/// cut watches, compaction, an API server in trouble, dying containers.
+/// Faults that end: lost, late, doubled and swapped events at the door, dead processes, crash
+/// points, cut watches, compaction, an API server in trouble, dying containers.
 fn faults(seed: u64) -> Vec<(Time, Fault)> {
     let mut rng = Rng::stream(seed, "faults");
     let mut faults = Vec::new();
@@ -233,7 +233,8 @@ fn faults(seed: u64) -> Vec<(Time, Fault)> {
 fn level_converges_once_faults_end() {
     for seed in seeds() {
         let mut workload = workload(seed, Flavour::Level);
-        // Expectations of a lost event expire after five minutes; a resync then shows what is missing.
+        // Expectations of a lost event expire after five minutes; a resync then shows what is
+        // missing.
         let resync_period = Duration::from_secs(60);
         for name in [
             "replicaset",

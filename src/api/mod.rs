@@ -1,5 +1,5 @@
-//! Kubernetes objects as plain data. Fields that the simulation reads are typed; every other field of
-//! an object is kept as it came, in `rest`, so that nothing a user wrote is lost.
+//! Kubernetes objects as plain data. Fields that the simulation reads are typed; every other field
+//! of an object is kept as it came, in `rest`, so that nothing a user wrote is lost.
 
 mod condition;
 mod deployment;

@@ -1,5 +1,5 @@
-//! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes and
-//! words (apimachinery `pkg/api/errors`).
+//! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes
+//! and words (apimachinery `pkg/api/errors`).
 
 use crate::api::Kind;
 

@@ -1,6 +1,6 @@
-//! A request in, a response out: create, update, patch, delete, bind, get, each in the phases of the
-//! real server (read, check preconditions, merge, default, validate, store).
-//! Kubernetes: apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
+//! A request in, a response out: create, update, patch, delete, bind, get, each in the phases of
+//! the real server (read, check preconditions, merge, default, validate, store). Kubernetes:
+//! apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
 //!
 //! Left out: authentication, dry run, managed fields, server-side apply, quota.
 
@@ -225,8 +225,8 @@ impl ApiServer {
         self.store.put(Object::Pod(pod))
     }
 
-    /// Stores an Event, or counts one that is there already: the client's recorder and the server in
-    /// one step. In a real cluster this is a request like any other; here it takes no time.
+    /// Stores an Event, or counts one that is there already: the client's recorder and the server
+    /// in one step. In a real cluster this is a request like any other; here it takes no time.
     pub fn put_event(&mut self, event: Object) -> Response {
         self.store.put(event)
     }

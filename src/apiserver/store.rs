@@ -13,7 +13,7 @@ use super::{ApiError, Reason, WatchEvent, WatchEventType};
 /// Changes kept for resuming watches; older ones are compacted away.
 pub const HISTORY_LIMIT: usize = 4_000;
 /// Objects that a simulated cluster carries, Events apart.
-pub const OBJECT_LIMIT: usize = 25_000;
+pub const OBJECT_LIMIT: usize = 12_000;
 /// Events kept; the oldest go first (a real cluster drops them after an hour).
 pub const EVENT_LIMIT: usize = 2_000;
 

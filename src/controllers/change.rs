@@ -7,8 +7,8 @@ use crate::api::{Object, ObjectKey, Str, Timestamp};
 use crate::client::Cache;
 use crate::kernel::Time;
 
-/// One change, as an informer hands it to its handlers. Level-triggered controllers take only its key
-/// from it; edge-triggered ones act on it.
+/// One change, as an informer hands it to its handlers. Level-triggered controllers take only its
+/// key from it; edge-triggered ones act on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// What happened.
@@ -77,7 +77,7 @@ pub struct Woken {
     pub created: Vec<ObjectKey>,
     /// Keys for which the expected deletion of this pod (`namespace/name`) was seen.
     pub deleted: Vec<(ObjectKey, Str)>,
-    /// Keys whose expectations are void, since the object is gone: a new one of the same name starts
-    /// clean.
+    /// Keys whose expectations are void, since the object is gone: a new one of the same name
+    /// starts clean.
     pub forgotten: Vec<ObjectKey>,
 }

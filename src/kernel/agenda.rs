@@ -1,5 +1,5 @@
-//! What is due, and when: the simulator's queue. Entries of the same moment come out in the order in
-//! which they went in, so a run has exactly one order.
+//! What is due, and when: the simulator's queue. Entries of the same moment come out in the order
+//! in which they went in, so a run has exactly one order.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -81,7 +81,8 @@ impl<T> Agenda<T> {
         self.heap.is_empty()
     }
 
-    /// Changes entries in place: `visit` may move an entry's time or, by returning false, remove it.
+    /// Changes entries in place: `visit` may move an entry's time or, by returning false, remove
+    /// it.
     pub fn revise(&mut self, mut visit: impl FnMut(&mut Entry<T>) -> bool) {
         let entries = std::mem::take(&mut self.heap).into_vec();
         self.heap = entries.into_iter().filter_map(|mut e| visit(&mut e).then_some(e)).collect();

@@ -1,4 +1,5 @@
-//! The trace hash: one number that two runs share only if they did the same things in the same order.
+//! The trace hash: one number that two runs share only if they did the same things in the same
+//! order.
 
 use xxhash_rust::xxh64::Xxh64;
 

@@ -172,7 +172,8 @@ pub fn same(wanted: &Value, value: &Value) -> bool {
                 || *wanted == Value::Array(vec![])))
 }
 
-/// Follows `status.conditions[type=Available].status`, `spec.containers[0]`, `metadata.labels['a.b']`.
+/// Follows `status.conditions[type=Available].status`, `spec.containers[0]`,
+/// `metadata.labels['a.b']`.
 fn at_path(value: &Value, path: &str) -> Value {
     let mut value = value;
     let mut rest = path.trim_start_matches('.');

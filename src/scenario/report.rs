@@ -223,7 +223,8 @@ fn lane_reports(run: &Run, checks: Vec<(String, LaneId, Result<(), String>)>) ->
         .collect()
 }
 
-/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last step.
+/// How long a scenario runs if nobody says: to its last expectation, or a minute past its last
+/// step.
 fn length(scenario: &Scenario) -> Duration {
     let expectations = scenario.file.expect.iter();
     let last =
@@ -244,7 +245,8 @@ impl Report {
         for lane in &self.lanes {
             let (passes, calls, writes) = lane.totals;
             text += &format!(
-                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · {writes} writes · hash {:016x}\n",
+                "== {} (seed {}): {} at {:.3} s · {passes} passes · {calls} API calls · \
+                 {writes} writes · hash {:016x}\n",
                 lane.lane.word(),
                 self.seed,
                 lane.verdict.word(),

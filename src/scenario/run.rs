@@ -1,6 +1,7 @@
-//! A run: a scenario, a seed and what a person did, played on the lanes. It can go back to any moment
-//! (the nearest checkpoint, and replay from there) and fork in the past. What is not an input is never
-//! stored as truth; records of the future are kept only so that a scrubber can show them.
+//! A run: a scenario, a seed and what a person did, played on the lanes. It can go back to any
+//! moment (the nearest checkpoint, and replay from there) and fork in the past. What is not an
+//! input is never stored as truth; records of the future are kept only so that a scrubber can show
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -309,7 +310,8 @@ impl Run {
         self.run_until(to, budget)
     }
 
-    /// Back to the newest checkpoint before `to` (at `to` itself, inputs may have been done already).
+    /// Back to the newest checkpoint before `to` (at `to` itself, inputs may have been done
+    /// already).
     fn restore(&mut self, to: Time) {
         let before = |checkpoint: &&Checkpoint| checkpoint.simulation.now() < to;
         let Some(checkpoint) =

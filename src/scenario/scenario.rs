@@ -29,7 +29,8 @@ impl Scenario {
         let file = format::read(text)?;
         let refuse = |message: String| FormatError { line: None, message };
         for name in file.cluster.controllers.keys() {
-            // Controllers that are not simulated yet may be named, so that a file is good later too.
+            // Controllers that are not simulated yet may be named, so that a file is good later
+            // too.
             if !matches!(name.as_str(), "hpa" | "gitops") {
                 Target::parse(name).map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
             }
@@ -97,7 +98,8 @@ impl Scenario {
         }
     }
 
-    /// Its steps as console lines, in order; first of all the objects that are applied at the start.
+    /// Its steps as console lines, in order; first of all the objects that are applied at the
+    /// start.
     pub fn script(&self) -> Vec<Input> {
         let mut script = Vec::new();
         if !self.file.objects.trim().is_empty() {

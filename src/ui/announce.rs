@@ -39,14 +39,14 @@ pub fn Announcer() -> impl IntoView {
         told.set_value(page.run.clock.with_untracked(|clock| clock.now));
     });
     Effect::new(move || {
-        let now = page.run.clock.with(|clock| clock.now);
+        let story = page.run.story.get();
+        let now = page.run.clock.with_untracked(|clock| clock.now);
         let since = told.get_value();
         if now <= since || page.quiet.get_untracked() {
             return;
         }
         told.set_value(now);
-        let lines = page.run.log(40);
-        let new = lines.iter().filter(|line| line.at > since);
+        let new = story.log.iter().filter(|line| line.at > since);
         waiting.update_value(|waiting| {
             waiting.extend(new.filter_map(sentence));
             let surplus = waiting.len().saturating_sub(KEPT);

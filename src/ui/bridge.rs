@@ -22,6 +22,10 @@ pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
 /// Moments that one frame may compute: the rest comes with the next one.
 const FRAME_BUDGET: u64 = 4_000;
 const CONSOLE_KEPT: usize = 200;
+/// Lines of the log that are shown.
+const LOG_SHOWN: usize = 80;
+/// While time runs, the story is told with every so many changes of the stage.
+const STORY_EVERY: u64 = 3;
 
 /// Where a lane's things stand in arrays of two.
 pub fn index(lane: LaneId) -> usize {
@@ -99,6 +103,21 @@ pub struct EventRow {
     pub count: i32,
 }
 
+/// What is told of the run. It is read off the whole run, so it is read less often than the stage.
+#[derive(Clone, Debug, Default)]
+pub struct Story {
+    /// The newest lines of the log, newest last.
+    pub log: Vec<LogLine>,
+    /// Stretches of one verdict.
+    pub bands: Vec<Band>,
+    /// What happened when.
+    pub marks: Vec<Mark>,
+    /// Waits that were shortened.
+    pub gaps: Vec<Gap>,
+    /// The first differing decision.
+    pub divergence: Option<Divergence>,
+}
+
 /// The run, and the signals in which the page sees it.
 #[derive(Clone, Copy)]
 pub struct Run {
@@ -109,7 +128,9 @@ pub struct Run {
     pub stages: [RwSignal<Arc<Stage>>; 2],
     /// The time.
     pub clock: RwSignal<Clock>,
-    /// Goes up whenever log, marks, texts or what can be undone may have changed.
+    /// What is told of the run.
+    pub story: RwSignal<Arc<Story>>,
+    /// Goes up whenever anything may have changed.
     pub changed: RwSignal<u64>,
     /// Goes up when something was done that belongs into the link.
     pub done: RwSignal<u64>,
@@ -138,6 +159,7 @@ impl Run {
             looked: StoredValue::new_local(Default::default()),
             stages: [RwSignal::default(), RwSignal::default()],
             clock: RwSignal::default(),
+            story: RwSignal::default(),
             changed: RwSignal::new(0),
             done: RwSignal::new(0),
             jumps: RwSignal::new(0),
@@ -145,6 +167,7 @@ impl Run {
             scenario: RwSignal::new(scenario),
         };
         run.publish();
+        run.tell();
         run
     }
 
@@ -220,12 +243,28 @@ impl Run {
             self.clock.set(clock);
         }
         self.changed.update(|n| *n += 1);
+        if self.changed.get_untracked().is_multiple_of(STORY_EVERY) {
+            self.tell();
+        }
+    }
+
+    /// Gives out what is told of the run.
+    pub fn tell(&self) {
+        let story = self.read(|session| Story {
+            log: session.log(LOG_SHOWN),
+            bands: session.bands(),
+            marks: session.marks(),
+            gaps: session.gaps().to_vec(),
+            divergence: session.divergence(),
+        });
+        self.story.set(Arc::new(story));
     }
 
     fn jumped(&self) {
         self.jumps.update(|n| *n += 1);
         self.done.update(|n| *n += 1);
         self.publish();
+        self.tell();
     }
 
     /// To the end of the next pass, or of the one before.
@@ -294,6 +333,7 @@ impl Run {
         });
         self.done.update(|n| *n += 1);
         self.publish();
+        self.tell();
         answers
     }
 
@@ -302,6 +342,7 @@ impl Run {
         let caught = self.write(|session| session.catch(lane, flight, how));
         self.done.update(|n| *n += 1);
         self.publish();
+        self.tell();
         caught
     }
 
@@ -338,21 +379,6 @@ impl Run {
         self.read(Session::to_json)
     }
 
-    /// The newest lines of the log, newest last.
-    pub fn log(&self, limit: usize) -> Vec<LogLine> {
-        self.read(|session| session.log(limit))
-    }
-
-    /// The scrubber's bands, marks and gaps.
-    pub fn track(&self) -> (Vec<Band>, Vec<Mark>, Vec<Gap>) {
-        self.read(|session| (session.bands(), session.marks(), session.gaps().to_vec()))
-    }
-
-    /// The first differing decision.
-    pub fn divergence(&self) -> Option<Divergence> {
-        self.read(Session::divergence)
-    }
-
     /// A lane's Kubernetes Events, oldest first.
     pub fn events(&self, lane: LaneId) -> Vec<EventRow> {
         let mut rows: Vec<EventRow> = self.read(|session| {
@@ -377,11 +403,6 @@ impl Run {
     /// A lane's trace hash, by which two runs are told to be the same.
     pub fn trace_hash(&self, lane: LaneId) -> u64 {
         self.read(|session| session.trace_hash(lane))
-    }
-
-    /// The lanes that this run has.
-    pub fn lanes(&self) -> Vec<LaneId> {
-        self.read(Session::lanes)
     }
 }
 

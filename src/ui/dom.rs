@@ -68,15 +68,6 @@ pub fn focused() -> Option<HtmlElement> {
     document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
-/// Moves the focus to the first element that a selector finds inside.
-pub fn focus_within(parent: &Element, selector: &str) {
-    if let Ok(Some(found)) = parent.query_selector(selector)
-        && let Ok(found) = found.dyn_into::<HtmlElement>()
-    {
-        let _ = found.focus();
-    }
-}
-
 /// All elements inside that a selector finds.
 pub fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
     let Ok(list) = parent.query_selector_all(selector) else {

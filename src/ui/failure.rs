@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-/// Shows a panic in the element that waits for it in `index.html`. Nothing reactive may be used here:
-/// it may be what failed.
+/// Shows a panic in the element that waits for it in `index.html`. Nothing reactive may be used
+/// here: it may be what failed.
 pub fn hook() {
     std::panic::set_hook(Box::new(|info| {
         let link = location().href().unwrap_or_default();

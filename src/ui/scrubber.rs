@@ -85,16 +85,13 @@ fn paint(page: Page, bar: NodeRef<Div>, canvas: NodeRef<Canvas>, scale: Memo<Sca
         }
     });
     Effect::new(move || {
-        page.run.changed.track();
+        let story = page.run.story.get();
         resized.track();
         let (Some(canvas), scale) = (canvas.get(), scale.get()) else {
             return;
         };
-        let (bands, marks, gaps) = page.run.track();
         let place = |at| page.run.shown_of(at);
-        palette.with_value(|palette| {
-            track::draw(&canvas, palette, scale, &bands, &marks, &gaps, place);
-        });
+        palette.with_value(|palette| track::draw(&canvas, palette, scale, &story, place));
     });
 }
 

@@ -13,10 +13,7 @@ use super::words;
 pub fn Strip() -> impl IntoView {
     let page = Page::get();
     let hint = move || page.run.scenario.with(|scenario| i18n::pick(&scenario.hint));
-    let found = Memo::new(move |_| {
-        page.run.changed.track();
-        page.run.divergence()
-    });
+    let found = Memo::new(move |_| page.run.story.with(|story| story.divergence.clone()));
     let difference = move || match found.get() {
         Some(found) => {
             let at = found.at;

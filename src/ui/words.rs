@@ -3,7 +3,8 @@
 use crate::api::ObjectKey;
 use crate::controllers::{Deed, Fact};
 use crate::view::{
-    Divergence, Fate, Flight, FlightKind, LoopId, PassView, PodLook, Shortfall, VerdictView, Wake,
+    Divergence, Fate, Flight, FlightKind, LoopId, PassView, PodLook, Shortfall, Stage, VerdictView,
+    Wake,
 };
 
 use super::bridge::{Hint, LaneId, Notice, Verb};
@@ -142,7 +143,7 @@ fn deed(deed: Deed, n: u32) -> String {
 /// What a deed counts in the middle of the ring: `+1`, `−2`.
 pub fn deed_mark(pass: &PassView) -> String {
     let Some((deed, n)) = pass.does.first() else {
-        return if pass.error.is_some() { "!" } else { "=" }.to_owned();
+        return "!".to_owned();
     };
     match deed {
         Deed::CreatePod | Deed::CreateReplicaSet => format!("+{n}"),
@@ -179,17 +180,6 @@ pub fn verdict(verdict: &VerdictView) -> &'static str {
         VerdictView::Waiting { .. } => tr!(verdict.waiting),
         VerdictView::Stuck { .. } => tr!(verdict.stuck),
         VerdictView::Oscillating { .. } => tr!(verdict.oscillating),
-    }
-}
-
-/// The verdict's word, of its key.
-pub fn verdict_word(key: &str) -> &'static str {
-    match key {
-        "converged" => tr!(verdict.converged),
-        "waiting" => tr!(verdict.waiting),
-        "stuck" => tr!(verdict.stuck),
-        "oscillating" => tr!(verdict.oscillating),
-        _ => tr!(verdict.converging),
     }
 }
 
@@ -253,10 +243,17 @@ pub fn divergence(found: &Divergence) -> String {
 }
 
 /// Why nothing wakes a stuck lane, in one sentence.
-pub fn why_stuck(lane: LaneId, found: Option<&Divergence>) -> String {
+pub fn why_stuck(lane: LaneId, stage: &Stage, found: Option<&Divergence>) -> String {
     match (lane, found) {
         (LaneId::Edge, Some(found)) => {
-            tr!(stuck.edge_untold, name = loop_name(found.controller))
+            let name = loop_name(found.controller);
+            let view = stage.loops.iter().find(|one| one.id == found.controller);
+            match view.map(|view| &view.cache).filter(|cache| cache.sees != cache.truth) {
+                Some(cache) => {
+                    tr!(stuck.edge_believes, name = name, n = cache.sees, truth = cache.truth)
+                }
+                None => tr!(stuck.edge_untold, name = name),
+            }
         }
         (LaneId::Edge, None) => tr!(stuck.edge).to_owned(),
         (LaneId::Level, _) => tr!(stuck.level).to_owned(),

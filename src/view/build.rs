@@ -19,8 +19,8 @@ use super::stage::{
 /// Delayed keys shown of a loop.
 const DUE_SHOWN: usize = 5;
 
-/// The stage of a lane. `memory` keeps what must not jump from one look to the next; `since` is when
-/// the present verdict was reached.
+/// The stage of a lane. `memory` keeps what must not jump from one look to the next; `since` is
+/// when the present verdict was reached.
 pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -> Stage {
     let world = &lane.world;
     let counts = world.pods_by_owner();

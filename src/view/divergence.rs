@@ -1,5 +1,5 @@
-//! Divergence: the first decision that one lane made and the other did not, told only once the other
-//! lane has settled, so that being later does not count as being different.
+//! Divergence: the first decision that one lane made and the other did not, told only once the
+//! other lane has settled, so that being later does not count as being different.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! A link is a run: version, scenario, seed, what a person did and when, and the moment that is shown.
-//! A short session is plain text; a longer one is deflated JSON in base64url. Whatever else stands in
-//! an address, the page opens, with a notice.
+//! A link is a run: version, scenario, seed, what a person did and when, and the moment that is
+//! shown. A short session is plain text; a longer one is deflated JSON in base64url. Whatever else
+//! stands in an address, the page opens, with a notice.
 
 use std::sync::Arc;
 
@@ -111,7 +111,8 @@ impl Session {
         serde_json::to_string(&saved).unwrap_or_default()
     }
 
-    /// The session that a fragment describes; the default scenario and a notice if it describes none.
+    /// The session that a fragment describes; the default scenario and a notice if it describes
+    /// none.
     pub fn from_link(fragment: &str) -> (Session, Option<Notice>) {
         let fragment = fragment.trim_start_matches('#');
         if fragment.is_empty() {

@@ -1,7 +1,7 @@
-//! Pacing: how simulated time becomes shown time. A control plane works in bursts of milliseconds and
-//! then waits for seconds; shown one to one, a person sees nothing and then waits. The curve runs slow
-//! while a loop thinks, less slow while messages fly, one to one while nothing moves, and shortens a
-//! longer wait to a marked gap. Both lanes are mapped by the same curve.
+//! Pacing: how simulated time becomes shown time. A control plane works in bursts of milliseconds
+//! and then waits for seconds; shown one to one, a person sees nothing and then waits. The curve
+//! runs slow while a loop thinks, less slow while messages fly, one to one while nothing moves, and
+//! shortens a longer wait to a marked gap. Both lanes are mapped by the same curve.
 
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ impl Curve {
         self.knots.last().map_or(0.0, |knot| knot.1)
     }
 
-    /// How many shown milliseconds `to` would lie after the end, if the activity stays like this and
-    /// nothing but upkeep happens before `wakes`.
+    /// How many shown milliseconds `to` would lie after the end, if the activity stays like this
+    /// and nothing but upkeep happens before `wakes`.
     pub fn stretch(&self, to: Time, activity: Activity, wakes: Option<Time>) -> f64 {
         let span_ms = to.since(self.end()).as_secs_f64() * 1e3;
         span_ms * self.rate(activity, wakes)

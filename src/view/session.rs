@@ -1,6 +1,7 @@
 //! What the page holds: a run, the moment that is shown, and what a person can do with them. No web
 //! types; the page is a thin shell around it.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ pub struct Session {
     curve: Curve,
     memories: Vec<(LaneId, Memory)>,
     undone: Vec<Input>,
+    /// The divergence, with the version that it was looked up in.
+    divergence: RefCell<Option<(u64, Option<Divergence>)>>,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
 }
@@ -63,7 +66,14 @@ impl Session {
     pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, inputs: Vec<Input>) -> Session {
         let run = Run::new(scenario, seed, inputs);
         let memories = run.lanes().iter().map(|lane| (lane.id, Memory::default())).collect();
-        Session { run, curve: Curve::default(), memories, undone: Vec::new(), draft: None }
+        Session {
+            run,
+            curve: Curve::default(),
+            memories,
+            undone: Vec::new(),
+            divergence: RefCell::default(),
+            draft: None,
+        }
     }
 
     /// The scenario.
@@ -252,8 +262,8 @@ impl Session {
 
     // ---- doing ----
 
-    /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no trace;
-    /// all else is an input, forks the run if it lies in the past, and can be undone.
+    /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no
+    /// trace; all else is an input, forks the run if it lies in the past, and can be undone.
     pub fn act(&mut self, line: &str, stdin: Option<&str>, lanes: In) -> Vec<(LaneId, Output)> {
         if let Some(answers) = self.read_only(line, stdin, lanes) {
             return answers;
@@ -414,7 +424,16 @@ impl Session {
 
     /// The first decision in which the lanes differ, up to now.
     pub fn divergence(&self) -> Option<Divergence> {
-        divergence::first(&self.run)
+        let version = self.version();
+        let mut known = self.divergence.borrow_mut();
+        match &*known {
+            Some((of, found)) if *of == version => found.clone(),
+            _ => {
+                let found = divergence::first(&self.run);
+                *known = Some((version, found.clone()));
+                found
+            }
+        }
     }
 
     /// The hash of all that happened in a lane.

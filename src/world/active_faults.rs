@@ -1,5 +1,6 @@
 //! The faults in force: traps for watch events, and spans in which somebody suffers. A trap counts
-//! what it matched in its own lane; nothing is tossed per message, so both lanes have the same weather.
+//! what it matched in its own lane; nothing is tossed per message, so both lanes have the same
+//! weather.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The Event recorder: identical Events are counted, not repeated (client-go `tools/record`).
 //!
-//! In a real cluster an Event is a request like any other, and the recorder drops Events of a source
-//! that tells too many about one object (a burst of 25, then one in five minutes). Here the write takes
-//! no time, and the same limit holds.
+//! In a real cluster an Event is a request like any other, and the recorder drops Events of a
+//! source that tells too many about one object (a burst of 25, then one in five minutes). Here the
+//! write takes no time, and the same limit holds.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Recorder {
 
 impl World {
     pub(super) fn record_event(&mut self, id: ControllerId, note: EventNote) {
-        let (now, source) = (Timestamp::from(self.now), source_of(id, self));
+        let (now, source) = (Timestamp::from(self.now), source_of(id, &note.reason, self));
         let meta = note.about.meta();
         let identity = format!(
             "{}/{}/{}/{}/{}/{:?}",
@@ -69,12 +69,17 @@ impl World {
     }
 }
 
-fn source_of(id: ControllerId, world: &World) -> EventSource {
+fn source_of(id: ControllerId, reason: &str, world: &World) -> EventSource {
     let host = match id {
         ControllerId::Kubelet(node) => Some(world.node_name(node)),
         _ => None,
     };
-    EventSource { component: id.component().into(), host }
+    // The node controller evicts through a component with a name of its own.
+    let component = match reason {
+        "TaintManagerEviction" => "taint-eviction-controller",
+        _ => id.component(),
+    };
+    EventSource { component: component.into(), host }
 }
 
 fn new_event(note: &EventNote, source: EventSource, now: Timestamp, identity: u64) -> Object {

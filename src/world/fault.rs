@@ -1,5 +1,5 @@
-//! Faults as data: what can be done to the machinery, as a scenario file and a console line write it.
-//! A line is the file's form on one line: `fault drop to=replicaset kind=Pod type=DELETED`.
+//! Faults as data: what can be done to the machinery, as a scenario file and a console line write
+//! it. A line is the file's form on one line: `fault drop to=replicaset kind=Pod type=DELETED`.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -56,34 +56,42 @@ pub struct Lane {
     pub world: World,
     /// Recent changes of `spec.replicas`.
     scalings: VecDeque<Record>,
+    /// What they come to, looked at only when they change.
+    oscillation: Option<Verdict>,
 }
 
 impl Lane {
     /// A lane with a running cluster.
     pub fn new(id: LaneId, options: Options) -> Lane {
         let world = World::new(Options { flavour: id.flavour(), ..options });
-        Lane { id, world, scalings: VecDeque::new() }
+        Lane { id, world, scalings: VecDeque::new(), oscillation: None }
     }
 
     /// What happened since this was last called.
     pub fn take_records(&mut self) -> Vec<Record> {
         let records = self.world.take_records();
         let scaled = |record: &&Record| matches!(record.what, Occurrence::Scaled { .. });
+        let before = self.scalings.len();
         self.scalings.extend(records.iter().filter(scaled).cloned());
+        let mut changed = self.scalings.len() != before;
         let since = self.world.now() - OSCILLATION_WINDOW;
         while self.scalings.front().is_some_and(|record| record.at < since) {
             self.scalings.pop_front();
+            changed = true;
+        }
+        if changed {
+            self.oscillation = self.find_oscillation();
         }
         records
     }
 
     /// What the lane has come to.
     pub fn verdict(&self) -> Verdict {
-        self.oscillation().unwrap_or_else(|| self.world.verdict())
+        self.oscillation.clone().unwrap_or_else(|| self.world.verdict())
     }
 
     /// Two writers that set one field to and fro.
-    fn oscillation(&self) -> Option<Verdict> {
+    fn find_oscillation(&self) -> Option<Verdict> {
         let newest = self.scalings.back()?;
         let Occurrence::Scaled { object, .. } = &newest.what else { return None };
         let mut writers = std::collections::BTreeSet::new();

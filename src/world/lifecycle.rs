@@ -31,7 +31,8 @@ impl World {
         self.forget_steps_of_the_dead();
     }
 
-    /// Starts a dead process: it lists what it watches, and begins to work when all lists are there.
+    /// Starts a dead process: it lists what it watches, and begins to work when all lists are
+    /// there.
     pub fn start(&mut self, id: ControllerId) {
         let Some(process) = self.processes.get_mut(&id) else { return };
         if process.alive || self.is_powered_off(id) {
@@ -77,8 +78,8 @@ impl World {
         self.foreground = foreground;
     }
 
-    /// Turns a node's machine off or on. Off: the kubelet and all containers die at once, and nobody
-    /// is told.
+    /// Turns a node's machine off or on. Off: the kubelet and all containers die at once, and
+    /// nobody is told.
     pub fn power(&mut self, node: u16, on: bool) {
         let id = ControllerId::Kubelet(node);
         let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else { return };

@@ -123,6 +123,14 @@ impl Mind {
         }
     }
 
+    /// Edge: what is left of a plan, to be tried again.
+    pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
+        match self {
+            Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
+            _ => plan,
+        }
+    }
+
     /// Edge: one pass for a timer that an earlier plan asked for (`requeue_after`).
     pub fn on_timer(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         match self {

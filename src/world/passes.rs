@@ -72,7 +72,11 @@ impl World {
                 let plan = self.edge_plan(id, |mind, cx| mind.on_timer(&key, cx));
                 (key, Cause::Timer, PassRun::new(plan))
             }
-            Work::Resume(key, run) => (key, Cause::Retry, *run),
+            Work::Resume(key, run) => {
+                let rest = run.plan().clone();
+                let plan = self.edge_plan(id, |mind, cx| mind.on_resume(rest, cx));
+                (key, Cause::Retry, PassRun::new(plan))
+            }
         };
         self.note_pass(id, key, cause, run);
     }

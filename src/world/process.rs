@@ -1,5 +1,5 @@
-//! One process that runs a loop: its cache, its queue, its memory and the passes under way. All of it
-//! dies with the process.
+//! One process that runs a loop: its cache, its queue, its memory and the passes under way. All of
+//! it dies with the process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -116,8 +116,8 @@ impl Process {
         }
     }
 
-    /// Ends the process: everything in its memory is gone. What it asked the API server for is under
-    /// way all the same.
+    /// Ends the process: everything in its memory is gone. What it asked the API server for is
+    /// under way all the same.
     pub fn die(&mut self) -> Vec<PassRecord> {
         self.alive = false;
         self.epoch += 1;

@@ -130,8 +130,8 @@ impl StreamIndex {
         }
     }
 
-    /// Streams that may see this commit: all watches of its kind, and, for a pod, the kubelets of the
-    /// node that it was on and of the node that it is on.
+    /// Streams that may see this commit: all watches of its kind, and, for a pod, the kubelets of
+    /// the node that it was on and of the node that it is on.
     pub fn of(&self, commit: &Commit) -> Vec<usize> {
         let kind = commit.object().kind();
         let mut found = self.central.get(&kind).cloned().unwrap_or_default();

@@ -69,8 +69,8 @@ impl World {
         short
     }
 
-    /// Whether some Deployment's sets are not as it wants them: work for its own loop. Missing pods of
-    /// a set of the right size are not.
+    /// Whether some Deployment's sets are not as it wants them: work for its own loop. Missing pods
+    /// of a set of the right size are not.
     pub fn a_deployment_has_work(&self) -> bool {
         let deployments = self.store().list(Kind::Deployment).filter_map(|o| o.as_deployment());
         deployments.into_iter().any(|deployment| {

@@ -1,5 +1,5 @@
-//! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way or
-//! due, and what the store and the machines hold.
+//! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way
+//! or due, and what the store and the machines hold.
 
 use crate::api::{Condition, Kind, ObjectKey, Str};
 use crate::kernel::Time;
@@ -84,7 +84,8 @@ impl World {
         looks.chain(self.dead_node_unnoticed()).min()
     }
 
-    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is helped.
+    /// A second look shows an edge-triggered loop no difference; only a level-triggered one is
+    /// helped.
     fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
         self.process(id).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level

@@ -1,5 +1,6 @@
-//! From the store to the loop: publishing commits to streams, delivering them into caches, and handing
-//! changes to loops at the door. Here an event can be lost, and where it is lost decides who notices.
+//! From the store to the loop: publishing commits to streams, delivering them into caches, and
+//! handing changes to loops at the door. Here an event can be lost, and where it is lost decides
+//! who notices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,7 @@ impl World {
         let (fate, late) = self.faults.strike(owner, &event);
         self.tell_struck(owner, &event, fate);
         let (stream, sent) = (index, self.now);
+        self.flying += usize::from(!background);
         self.flights.insert(id, Flight { stream, event, sent, arrives, fate, late, background });
         self.put(arrives, Step::Deliver(id, background));
     }
@@ -101,6 +103,7 @@ impl World {
         }
         stream.flights.pop_front();
         let Some(flight) = self.flights.remove(&id) else { return };
+        self.flying -= usize::from(!background);
         stream.delivered = flight.event.revision;
         let owner = stream.owner;
         self.totals.watch_events += u64::from(!background);
@@ -187,7 +190,9 @@ impl World {
         stream.open = false;
         stream.revision = stream.delivered;
         for flight in std::mem::take(&mut stream.flights) {
-            self.flights.remove(&flight);
+            if self.flights.remove(&flight).is_some_and(|flight| !flight.background) {
+                self.flying -= 1;
+            }
         }
     }
 
@@ -254,8 +259,8 @@ impl World {
         self.put(arrives, Step::Listed(index, epoch, objects, revision));
     }
 
-    /// A list replaces what the cache holds of its kind; each difference is a change, as an informer
-    /// makes it.
+    /// A list replaces what the cache holds of its kind; each difference is a change, as an
+    /// informer makes it.
     pub(super) fn listed(
         &mut self,
         index: usize,
@@ -287,6 +292,11 @@ impl World {
         let from_now = process.flavour == Flavour::Edge && starts && !process.knobs.relist_on_start;
         if !from_now {
             changes.into_iter().for_each(|change| self.hand_over(owner, change, Cause::List));
+        }
+        if starts && let ControllerId::Kubelet(node) = owner {
+            // What was deleted while nobody listened is in no list: the node itself knows of it.
+            let known = self.kubelets.get(usize::from(node)).map(|kubelet| kubelet.known_pods());
+            self.wake_kubelet(node, known.unwrap_or_default());
         }
         self.pump(owner);
     }

@@ -44,6 +44,8 @@ pub struct World {
     pub(super) streams: Vec<Stream>,
     pub(super) stream_index: StreamIndex,
     pub(super) flights: BTreeMap<u64, Flight>,
+    /// How many of them are shown.
+    pub(super) flying: usize,
     pub(super) requests: BTreeMap<u64, RequestInFlight>,
     pub(super) next_message: u64,
     pub(super) next_pass: u64,
@@ -95,6 +97,7 @@ impl World {
             streams: Vec::new(),
             stream_index: StreamIndex::default(),
             flights: BTreeMap::new(),
+            flying: 0,
             requests: BTreeMap::new(),
             next_message: 0,
             next_pass: 0,
@@ -206,8 +209,7 @@ impl World {
 
     /// How busy it is at this moment.
     pub fn activity(&self) -> Activity {
-        let flying = self.flights.values().filter(|flight| !flight.background).count();
-        Activity { thinking: self.thinking.len(), flying: flying + self.requests.len() }
+        Activity { thinking: self.thinking.len(), flying: self.flying + self.requests.len() }
     }
 
     /// Whether anything is under way or due that is not mere upkeep.

@@ -82,10 +82,7 @@ pub fn may_adopt(set: &ReplicaSet, orphan: &Pod) -> bool {
 pub fn adopt(set: &ReplicaSet, pod: &Pod) -> Intent {
     let mut owners = pod.metadata.owner_references.clone();
     owners.retain(|owner| owner.uid != set.metadata.uid);
-    owners.push(OwnerReference::controller_of(
-        Kind::ReplicaSet,
-        &set.metadata,
-    ));
+    owners.push(OwnerReference::controller_of(Kind::ReplicaSet, &set.metadata));
     Intent::new(Deed::Adopt, patch(pod, &owners))
 }
 
@@ -107,11 +104,7 @@ pub fn is_another(error: &ApiError) -> bool {
 }
 
 fn patch(pod: &Pod, owners: &[OwnerReference]) -> Request {
-    let owners = if owners.is_empty() {
-        Value::Null
-    } else {
-        json!(owners)
-    };
+    let owners = if owners.is_empty() { Value::Null } else { json!(owners) };
     let patch = json!({"metadata": {"uid": pod.metadata.uid, "ownerReferences": owners}});
     Request::Patch(Part::Main, key_of(pod), patch)
 }

@@ -51,11 +51,7 @@ const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 impl DeletionOrder {
     /// The order that Kubernetes 1.36 keeps by default.
     pub fn standard(now: Time, seed: u64) -> DeletionOrder {
-        DeletionOrder {
-            now: Some(now),
-            cost: true,
-            seed,
-        }
+        DeletionOrder { now: Some(now), cost: true, seed }
     }
 
     /// The first `count` of `pods` to go; `related` are the pods from which crowding is counted. If
@@ -193,9 +189,8 @@ fn sidecar_restarts(pod: &Pod) -> i32 {
         containers.any(|c| c.name == *name && c.restart_policy == Some(RestartPolicy::Always))
     };
     let statuses = pod.status.init_container_statuses.iter();
-    let counts = statuses
-        .filter(|status| is_sidecar(&status.name))
-        .map(|status| status.restart_count);
+    let counts =
+        statuses.filter(|status| is_sidecar(&status.name)).map(|status| status.restart_count);
     counts.max().unwrap_or(0)
 }
 
@@ -225,9 +220,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_seed_chooses_and_chooses_alike_every_time() {
-        let pods: Vec<Pod> = (0..8)
-            .map(|i| pod(&format!("p{i}"), &format!("u{i}"), 0))
-            .collect();
+        let pods: Vec<Pod> = (0..8).map(|i| pod(&format!("p{i}"), &format!("u{i}"), 0)).collect();
         let choose = |seed, order: Vec<&'_ Pod>| {
             let chosen = DeletionOrder::standard(Time::from_secs(9), seed).choose(order, &[], 3);
             names(&chosen)
@@ -250,23 +243,13 @@ mod tests {
             let order = DeletionOrder::standard(Time::from_secs(1_000), seed);
             let chosen = order.choose(vec![&a, &b, &c], &[], 2);
             let place = |name: &str| names(&chosen).iter().position(|n| &**n == name);
-            assert!(
-                place("b").unwrap_or(9) < place("a").unwrap_or(10),
-                "seed {seed}"
-            );
+            assert!(place("b").unwrap_or(9) < place("a").unwrap_or(10), "seed {seed}");
         }
     }
 
     #[test]
     fn a_cost_that_is_no_plain_number_counts_as_absent() {
-        for (text, cost) in [
-            ("10", 10),
-            ("-3", -3),
-            ("0", 0),
-            ("+4", 0),
-            ("008", 0),
-            ("x", 0),
-        ] {
+        for (text, cost) in [("10", 10), ("-3", -3), ("0", 0), ("+4", 0), ("008", 0), ("x", 0)] {
             let mut pod = pod("p", "u", 0);
             pod.metadata.annotations.insert(COST.into(), text.into());
             assert_eq!(deletion_cost(&pod), cost, "{text}");

@@ -54,9 +54,7 @@ fn pod_added(pod: &Pod, cache: &Cache, woken: &mut Woken) {
             }
         }
         // Nobody waits for an orphan: only see who may adopt it.
-        None => woken
-            .keys
-            .extend(matching_sets(pod, cache).map(|set| set.key())),
+        None => woken.keys.extend(matching_sets(pod, cache).map(|set| set.key())),
     }
 }
 
@@ -86,18 +84,14 @@ fn pod_updated(before: &Pod, pod: &Pod, cache: &Cache, woken: &mut Woken) {
             }
         }
         None if labels_changed || was.is_some() => {
-            woken
-                .keys
-                .extend(matching_sets(pod, cache).map(|set| set.key()));
+            woken.keys.extend(matching_sets(pod, cache).map(|set| set.key()));
         }
         None => {}
     }
 }
 
 fn look_when_available(before: &Pod, pod: &Pod, set: &Arc<Object>, woken: &mut Woken) {
-    let seconds = set
-        .as_replica_set()
-        .map_or(0, |set| set.spec.min_ready_seconds);
+    let seconds = set.as_replica_set().map_or(0, |set| set.spec.min_ready_seconds);
     if !before.is_ready() && pod.is_ready() && seconds > 0 {
         let wait = Duration::from_secs(seconds.unsigned_abs().into());
         woken.later.push((set.key(), wait));

@@ -19,6 +19,6 @@ pub use claim::Claim;
 pub use deletion_order::DeletionOrder;
 pub use handlers::{matching_sets, wakes};
 pub use ledger::Ledger;
-pub use on_change::{on_change, on_timer};
+pub use on_change::{on_change, on_resume, on_timer};
 pub use pods::{BURST, SLOW_START, creations, slow_start};
 pub use sync::{related_pods, siblings, sync, sync_in_bursts};

@@ -29,22 +29,12 @@ pub fn slow_start(count: usize, first: usize) -> impl Iterator<Item = usize> {
 pub fn creations(object: &Arc<Object>, set: &ReplicaSet, count: usize) -> Vec<Batch> {
     let pod = Arc::new(Object::from(from_template(set)));
     let create = || Intent {
-        on_success: Some(EventNote::normal(
-            object,
-            "SuccessfulCreate",
-            "Created pod: {name}",
-        )),
-        on_failure: Some(EventNote::warning(
-            object,
-            "FailedCreate",
-            "Error creating: {error}",
-        )),
+        on_success: Some(EventNote::normal(object, "SuccessfulCreate", "Created pod: {name}")),
+        on_failure: Some(EventNote::warning(object, "FailedCreate", "Error creating: {error}")),
         tolerates: namespace_is_going,
         ..Intent::new(Deed::CreatePod, Request::Create(pod.clone()))
     };
-    slow_start(count, SLOW_START)
-        .map(|size| (0..size).map(|_| create()).collect())
-        .collect()
+    slow_start(count, SLOW_START).map(|size| (0..size).map(|_| create()).collect()).collect()
 }
 
 /// The batch that deletes these pods of the set that is `object`.
@@ -53,16 +43,9 @@ pub fn deletions<'a>(object: &Arc<Object>, pods: impl IntoIterator<Item = &'a Po
         let done = format!("Deleted pod: {}", pod.metadata.name);
         Intent {
             on_success: Some(EventNote::normal(object, "SuccessfulDelete", done)),
-            on_failure: Some(EventNote::warning(
-                object,
-                "FailedDelete",
-                "Error deleting: {error}",
-            )),
+            on_failure: Some(EventNote::warning(object, "FailedDelete", "Error deleting: {error}")),
             tolerates: |error| error.reason == Reason::NotFound,
-            ..Intent::new(
-                Deed::DeletePod,
-                Request::Delete(key_of(pod), DeleteOptions::default()),
-            )
+            ..Intent::new(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
         }
     };
     pods.into_iter().map(delete).collect()
@@ -71,10 +54,7 @@ pub fn deletions<'a>(object: &Arc<Object>, pods: impl IntoIterator<Item = &'a Po
 /// A pod as the template describes it, owned by the set.
 pub fn from_template(set: &ReplicaSet) -> Pod {
     let template = &set.spec.template;
-    let mut pod = Pod {
-        spec: template.spec.clone(),
-        ..Pod::default()
-    };
+    let mut pod = Pod { spec: template.spec.clone(), ..Pod::default() };
     pod.metadata.namespace = set.metadata.namespace.clone();
     pod.metadata.generate_name = Some(name_prefix(&set.metadata.name));
     pod.metadata.labels = template.metadata.labels.clone();
@@ -88,11 +68,7 @@ pub fn from_template(set: &ReplicaSet) -> Pod {
 /// `<set>-`; without the dash where that would be too long for a name.
 fn name_prefix(set: &str) -> Str {
     const LONGEST_NAME: usize = 253;
-    if set.len() < LONGEST_NAME {
-        format!("{set}-").into()
-    } else {
-        set.into()
-    }
+    if set.len() < LONGEST_NAME { format!("{set}-").into() } else { set.into() }
 }
 
 /// In a namespace that is being deleted every creation fails, and nobody need be told.
@@ -141,14 +117,8 @@ mod tests {
         assert_eq!(pod.metadata.generate_name.as_deref(), Some("web-"));
         assert_eq!(&*pod.metadata.namespace, "shop");
         assert_eq!(pod.metadata.labels, set.spec.template.metadata.labels);
-        assert_eq!(
-            pod.metadata.annotations,
-            set.spec.template.metadata.annotations
-        );
-        assert_eq!(
-            pod.metadata.finalizers,
-            set.spec.template.metadata.finalizers
-        );
+        assert_eq!(pod.metadata.annotations, set.spec.template.metadata.annotations);
+        assert_eq!(pod.metadata.finalizers, set.spec.template.metadata.finalizers);
         assert_eq!(pod.spec, set.spec.template.spec);
         assert!(pod.metadata.is_controlled_by("u1"));
     }

@@ -110,9 +110,7 @@ pub fn has_all_labels(pod: &Pod, set: &ReplicaSet) -> bool {
 }
 
 fn includes(labels: &StrMap, wanted: &StrMap) -> bool {
-    wanted
-        .iter()
-        .all(|(key, value)| labels.get(key) == Some(value))
+    wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
 }
 
 /// The status write that ends a pass which saw these numbers.
@@ -145,12 +143,7 @@ pub fn failure_reason(active: i32, wanted: i32) -> &'static str {
 pub fn amend(status: &mut ReplicaSetStatus, reason: &str, error: Option<&str>, now: Time) {
     let wrapped = error.filter(|_| reason == "FailedDelete");
     let wrapped = wrapped.map(|text| format!("unable to delete pods: {text}"));
-    report_failure(
-        &mut status.conditions,
-        reason,
-        wrapped.as_deref().or(error),
-        now,
-    );
+    report_failure(&mut status.conditions, reason, wrapped.as_deref().or(error), now);
 }
 
 /// Sets the ReplicaFailure condition at the first error, and takes it away when there is none.

@@ -59,11 +59,7 @@ fn look<'a>(set: &'a ReplicaSet, cx: &Context<'a>) -> (Claim<'a>, Tally) {
         }
         let labels = &pod.metadata.labels;
         let is_like_template = labels == template;
-        let matches = if is_like_template {
-            template_matches
-        } else {
-            selector.matches(labels)
-        };
+        let matches = if is_like_template { template_matches } else { selector.matches(labels) };
         if pod.metadata.is_terminating() {
             let is_own = pod.metadata.is_controlled_by(&set.metadata.uid);
             tally.terminating += i32::from(matches && is_own);
@@ -89,9 +85,7 @@ fn manage_replicas(
         active.len().saturating_sub(wanted).min(burst),
     );
     if missing > 0 {
-        plan.promise = Some(Promise::Creations(
-            u32::try_from(missing).unwrap_or(u32::MAX),
-        ));
+        plan.promise = Some(Promise::Creations(u32::try_from(missing).unwrap_or(u32::MAX)));
         plan.batches.extend(creations(object, set, missing));
     } else if surplus > 0 {
         let related = related_pods(set, cx.cache);
@@ -104,11 +98,7 @@ fn manage_replicas(
 }
 
 fn wish(set: &ReplicaSet) -> Fact {
-    if set.metadata.is_terminating() {
-        Fact::Gone
-    } else {
-        Fact::Count(set.spec.replicas().into())
-    }
+    if set.metadata.is_terminating() { Fact::Gone } else { Fact::Count(set.spec.replicas().into()) }
 }
 
 /// The set's own pods and the orphans of its namespace (`FilterPodsByOwner`).

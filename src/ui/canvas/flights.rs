@@ -143,8 +143,7 @@ fn disc(brush: &Brush, dot: &Dot, color: &str, event: WatchEventType) {
     brush.fill(&brush.palette.surface);
     brush.circle(dot.x, dot.y, radius + 1.5 * unit);
     brush.context.fill();
-    let doomed = matches!(dot.flight.fate, Fate::DroppedAtDoor | Fate::DroppedOnWire);
-    if doomed {
+    if is_doomed(dot.flight.fate) {
         brush.stroke(color, 2.0 * unit);
         brush.circle(dot.x, dot.y, radius - unit);
         brush.context.stroke();
@@ -204,6 +203,11 @@ fn count(brush: &Brush, dot: &Dot, color: &str) {
     brush.context.set_text_align("right");
     let text = format!("×{}", dot.bundle);
     let _ = brush.context.fill_text(&text, dot.x - 11.0 * unit, dot.y + 4.0 * unit);
+}
+
+/// Whether a message will be lost.
+pub(super) fn is_doomed(fate: Fate) -> bool {
+    matches!(fate, Fate::DroppedAtDoor | Fate::DroppedOnWire)
 }
 
 pub(super) fn font(brush: &Brush, bold: bool) {

@@ -9,7 +9,6 @@ mod rings;
 mod struck;
 pub mod track;
 
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
@@ -96,7 +95,7 @@ impl LaneCanvas {
         if !still {
             let mut busy = labels::Busy::default();
             flights::draw(&brush, stage, &mut busy, &mut self.sides, &mut self.hits);
-            struck::draw(&brush, self.lane, &mut busy);
+            struck::draw(&brush, stage, self.lane, &mut busy);
         }
     }
 }

@@ -36,8 +36,8 @@ pub struct Places {
 
 /// Wires stand so far from the middle of their column.
 const WIRE_ASIDE: f64 = 7.0;
-/// The ring's radius as a share of its drawing's width: `ring.rs` draws 28 of 72.
-const RING_SHARE: f64 = 28.0 / 72.0;
+/// The ring's radius as a share of its drawing's width: `lane::loops` draws 28 of 64.
+const RING_SHARE: f64 = 28.0 / 64.0;
 
 const ALL: [LoopId; 6] = [
     LoopId::Deployment,

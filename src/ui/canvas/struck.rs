@@ -1,20 +1,23 @@
 //! Where a fault struck a message: a cross at the door of its loop, for a while.
 
+use leptos::prelude::GetUntracked;
+
 use crate::ui::bridge::LaneId;
 use crate::ui::format;
 use crate::ui::i18n::tr;
-use crate::view::Happening;
+use crate::view::{Happening, Stage};
 
 use super::Brush;
-use super::flights;
+use super::flights::{self, is_doomed};
 use super::labels::{Busy, Rect, Sides};
 
 const STAYS_MS: f64 = 2600.0;
 const FADES_MS: f64 = 500.0;
-const LOOKED_AT: usize = 12;
+const LOOKED_AT: usize = 40;
 
-pub(super) fn draw(brush: &Brush, lane: LaneId, busy: &mut Busy) {
-    for line in brush.run.log(LOOKED_AT) {
+pub(super) fn draw(brush: &Brush, stage: &Stage, lane: LaneId, busy: &mut Busy) {
+    let story = brush.run.story.get_untracked();
+    for line in story.log.iter().rev().take(LOOKED_AT) {
         let Happening::Struck { to, event, object, how } = &line.what else {
             continue;
         };
@@ -27,6 +30,13 @@ pub(super) fn draw(brush: &Brush, lane: LaneId, busy: &mut Busy) {
         let Some(place) = brush.places.of(*to) else {
             continue;
         };
+        // A message is struck when it leaves; the cross comes when it should have arrived.
+        let flies = stage.flights.iter().any(|flight| {
+            flight.lane_loop == *to && flight.object == *object && is_doomed(flight.fate)
+        });
+        if flies {
+            continue;
+        }
         let fading = ((STAYS_MS - age) / FADES_MS).min(1.0);
         brush.context.set_global_alpha(fading);
         let center = (place.down_x, place.door_y - 12.0 * brush.places.unit);

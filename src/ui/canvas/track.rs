@@ -5,8 +5,9 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::kernel::Time;
+use crate::ui::bridge::Story;
 use crate::ui::dom;
-use crate::view::{Band, Gap, LaneId, Mark, MarkKind};
+use crate::view::{Band, LaneId, Mark, MarkKind};
 
 use super::Palette;
 
@@ -54,9 +55,7 @@ pub fn draw(
     canvas: &HtmlCanvasElement,
     palette: &Palette,
     scale: Scale,
-    bands: &[Band],
-    marks: &[Mark],
-    gaps: &[Gap],
+    story: &Story,
     shown_of: impl Fn(Time) -> f64,
 ) {
     let Some(pen) = Pen::new(canvas, palette) else {
@@ -65,14 +64,14 @@ pub fn draw(
     pen.context.clear_rect(0.0, 0.0, pen.width, pen.height);
     pen.rect(&palette.line, 0.0, pen.height / 2.0 - 0.5, pen.width, 1.0);
     let x_of = |at: Time| scale.share(shown_of(at)) * pen.width;
-    for band in bands {
+    for band in &story.bands {
         pen.band(band, x_of(band.from), x_of(band.to));
     }
-    for gap in gaps {
+    for gap in &story.gaps {
         pen.gap((x_of(gap.from) + x_of(gap.to)) / 2.0);
     }
     let mut last = [f64::MIN; 2];
-    for mark in marks {
+    for mark in &story.marks {
         let x = x_of(mark.at);
         if mark.what == MarkKind::Pass {
             // Closer than this they are one mark to the eye.

@@ -203,7 +203,7 @@ fn Ring(lane: Lane, view: Memo<Option<LoopView>>) -> impl IntoView {
         })
     };
     view! {
-        <svg class="ring" viewBox="0 0 72 72" aria-hidden="true">
+        <svg class="ring" viewBox="4 4 64 64" aria-hidden="true">
             <path class="arc observe" d=ARCS[0]></path>
             <path class="arc compare" d=ARCS[1]></path>
             <path class="arc act" d=ARCS[2]></path>
@@ -271,6 +271,9 @@ fn in_ring(view: &LoopView, phase: Phase) -> (String, String) {
         Phase::Observe => (tr!(ring.sees).to_owned(), short(&pass.sees)),
         Phase::Compare => (tr!(ring.wants).to_owned(), short(&pass.wants)),
         _ if pass.crashed => (tr!(ring.crashed).to_owned(), "✕".to_owned()),
+        _ if pass.does.is_empty() && pass.error.is_none() => {
+            (tr!(ring.same).to_owned(), "=".to_owned())
+        }
         _ => (tr!(ring.acts).to_owned(), words::deed_mark(pass)),
     }
 }

@@ -12,8 +12,8 @@ use super::Lane;
 use super::mosaic::Mosaic;
 use super::pods::{Cell, Whose};
 
-/// Places drawn at least, in whole rows of four.
-const PLACES: u32 = 8;
+/// Places drawn at least, one row of four.
+const PLACES: u32 = 4;
 /// A node with more pods than this draws them as a mosaic.
 const CELLS: u32 = 24;
 

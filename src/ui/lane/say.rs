@@ -24,8 +24,8 @@ pub fn Say(lane: Lane) -> impl IntoView {
     let stuck = Memo::new(move |_| {
         let stuck = stage.with(|stage| matches!(stage.verdict, VerdictView::Stuck { .. }));
         if stuck && page.watched.get().is_none() {
-            page.run.changed.track();
-            Some(words::why_stuck(lane.id, page.run.divergence().as_ref()))
+            let story = page.run.story.get();
+            Some(stage.with(|stage| words::why_stuck(lane.id, stage, story.divergence.as_ref())))
         } else {
             None
         }
@@ -70,20 +70,18 @@ fn sentence(id: LoopId, pass: &PassView) -> AnyView {
     let wants = words::wants(pass).map(|text| view! { <span class="d">{text}</span>{dot()} });
     let error = pass.error.clone();
     view! {
-        <p class="pass">
+        <p class="about">
             <b class="mono">{name}</b>
             " "
-            <span class="key mono">{pass.key.name.to_string()}</span>
-            " "
+            <span class="mono">{pass.key.name.to_string()}</span>
+            " · "
+            {words::woken(&pass.woken_by)}
+        </p>
+        <p class="pass">
             {sees}
             {wants}
             <span class="a">{words::does(pass)}</span>
-        </p>
-        <p class="woken">
-            {match error {
-                Some(error) => view! { <span class="error">{error}</span> }.into_any(),
-                None => words::woken(&pass.woken_by).into_any(),
-            }}
+            {error.map(|error| view! { <span class="error">" "{error}</span> })}
         </p>
     }
     .into_any()
@@ -94,5 +92,5 @@ fn silence(watched: Option<LoopId>) -> AnyView {
         Some(id) => tr!(say.not_yet, name = words::loop_name(id)),
         None => tr!(say.silence).to_owned(),
     };
-    view! { <p class="woken">{text}</p> }.into_any()
+    view! { <p class="about">{text}</p> }.into_any()
 }

@@ -3,17 +3,28 @@
 use leptos::prelude::*;
 
 use crate::ui::i18n::tr;
+use crate::ui::state::Page;
 use crate::ui::words;
 use crate::view::{BoardRow, LoopView, Stage};
 
 use super::{Lane, pods};
 
+/// While time runs, one change of ten: about once a second.
+const EVERY: u64 = 10;
 /// Pods listed one by one; of more there is the number.
 const LISTED: usize = 40;
 
 #[component]
 pub fn Tables(lane: Lane) -> impl IntoView {
-    let stage = lane.stage;
+    let page = Page::get();
+    let stage = RwSignal::new(lane.stage.get_untracked());
+    Effect::new(move || {
+        let now = lane.stage.get();
+        let due = page.run.changed.get_untracked().is_multiple_of(EVERY);
+        if due || !page.playing.get() {
+            stage.set(now);
+        }
+    });
     view! {
         <div class="ears-only tables" data-tables=super::key(lane.id)>
             <table>

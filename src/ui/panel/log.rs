@@ -10,7 +10,6 @@ use crate::ui::state::Page;
 use crate::ui::words;
 use crate::view::{Happening, LogLine};
 
-const SHOWN: usize = 80;
 /// So near to the bottom, the reader is taken along.
 const NEAR_PX: i32 = 40;
 
@@ -18,10 +17,7 @@ const NEAR_PX: i32 = 40;
 pub fn Log() -> impl IntoView {
     let page = Page::get();
     let list = NodeRef::<Ol>::new();
-    let lines = Memo::new(move |_| {
-        page.run.changed.track();
-        numbered(page.run.log(SHOWN))
-    });
+    let lines = Memo::new(move |_| page.run.story.with(|story| numbered(&story.log)));
     Effect::new(move |before: Option<()>| {
         lines.track();
         let Some(list) = list.get_untracked() else { return };
@@ -49,14 +45,14 @@ pub fn Log() -> impl IntoView {
 }
 
 /// Lines of the same moment are told apart by their order.
-fn numbered(lines: Vec<LogLine>) -> Vec<(usize, LogLine)> {
+fn numbered(lines: &[LogLine]) -> Vec<(usize, LogLine)> {
     let mut out: Vec<(usize, LogLine)> = Vec::with_capacity(lines.len());
     for line in lines {
         let number = match out.last() {
             Some((number, last)) if last.at == line.at => number + 1,
             _ => 0,
         };
-        out.push((number, line));
+        out.push((number, line.clone()));
     }
     out
 }

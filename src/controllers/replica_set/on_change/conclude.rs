@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{Object, Pod, ReplicaSet};
+use crate::api::{Object, Pod, ReplicaSet, ReplicaSetStatus};
 use crate::apiserver::{Part, Request};
 use crate::controllers::{Context, Deed, Finish, Intent, Plan};
 use crate::kernel::Time;
 
 use super::super::deletion_order::DeletionOrder;
-use super::super::ledger::Account;
+use super::super::ledger::{Account, Ledger};
 use super::super::pods::{BURST, creations, deletions};
 use super::super::status::{self, Tally};
 use super::super::sync::{own_pods, related_pods};
@@ -52,9 +52,7 @@ pub fn conclude(
 }
 
 fn make(plan: &mut Plan, account: &mut Account, object: &Arc<Object>, set: &ReplicaSet) {
-    let count = usize::try_from(account.debt)
-        .unwrap_or(usize::MAX)
-        .min(BURST);
+    let count = usize::try_from(account.debt).unwrap_or(usize::MAX).min(BURST);
     plan.batches.extend(creations(object, set, count));
     account.debt -= as_i64(count);
     if account.debt > 0 {
@@ -72,9 +70,7 @@ fn unmake(
     set: &ReplicaSet,
     cx: &Context,
 ) {
-    let count = usize::try_from(-account.debt)
-        .unwrap_or(usize::MAX)
-        .min(BURST);
+    let count = usize::try_from(-account.debt).unwrap_or(usize::MAX).min(BURST);
     let candidates = own_pods(set, cx.cache).filter(|p| !account.settled.contains(&p.metadata.uid));
     let stays = |pod: &&Pod| pod.is_active() && set.spec.selector.matches(&pod.metadata.labels);
     let (staying, mut going): (Vec<&Pod>, Vec<&Pod>) = candidates.partition(stays);
@@ -84,9 +80,7 @@ fn unmake(
     let doomed = order.choose(staying, &related_pods(set, cx.cache), count - going.len());
     let paid = going.len() + doomed.len();
     let chosen = going.iter().chain(&doomed);
-    account
-        .settled
-        .extend(chosen.map(|pod| pod.metadata.uid.clone()));
+    account.settled.extend(chosen.map(|pod| pod.metadata.uid.clone()));
     account.debt += as_i64(paid);
     if !doomed.is_empty() {
         plan.batches.push(deletions(object, doomed));
@@ -108,24 +102,54 @@ fn write_status(
     if before == account.written() && plan.batches.is_empty() {
         return;
     }
-    let with = |(tally, generation): (Tally, i64)| {
-        let mut set = set.clone();
-        set.metadata.resource_version = 0;
-        tally.put(&mut set.status);
-        set.status.observed_generation = generation;
-        Object::from(set)
-    };
-    let after = with(account.written());
+    let after = with_status(set, account.written());
     if plan.finish.is_none() {
         plan.finish = Some(Finish {
             amend,
             retries: 1,
-            ..Finish::plain(Arc::new(with(before)), after)
+            ..Finish::plain(Arc::new(with_status(set, before)), after)
         });
     } else if before != account.written() {
         let request = Request::Update(Part::Status, Arc::new(after));
         plan.then(Intent::new(Deed::Status, request));
     }
+}
+
+fn with_status(set: &ReplicaSet, (tally, generation): (Tally, i64)) -> Object {
+    let mut set = set.clone();
+    set.metadata.resource_version = 0;
+    tally.put(&mut set.status);
+    set.status.observed_generation = generation;
+    Object::from(set)
+}
+
+/// Brings the status that a plan writes up to what the ledger says now. It is written in any case:
+/// nobody knows what became of the first attempt.
+pub fn refresh(plan: &mut Plan, cx: &Context, ledger: &mut Ledger) {
+    for intent in plan.batches.iter_mut().flatten() {
+        if let Request::Update(Part::Status, object) = &mut intent.request
+            && let Some(now) = present(object, cx, ledger)
+        {
+            *object = Arc::new(now);
+        }
+    }
+    plan.finish = plan.finish.take().and_then(|finish| {
+        let after = present(&finish.after, cx, ledger)?;
+        let mut before = after.clone();
+        if let Object::ReplicaSet(set) = &mut before {
+            set.status = ReplicaSetStatus::default();
+        }
+        Some(Finish { before: Arc::new(before), after, ..finish })
+    });
+}
+
+/// The set with the status as the ledger has it now; nothing if the set is gone.
+fn present(object: &Object, cx: &Context, ledger: &mut Ledger) -> Option<Object> {
+    let uid = &object.meta().uid;
+    let account = ledger.known(uid)?;
+    let current = cx.cache.get(&object.key()).filter(|current| current.meta().uid == *uid)?;
+    account.write();
+    Some(with_status(current.as_replica_set()?, account.written()))
 }
 
 fn after_making(object: &mut Object, error: Option<&str>, now: Time) {

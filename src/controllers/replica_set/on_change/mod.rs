@@ -37,7 +37,7 @@ use crate::api::{Kind, Object, ObjectKey};
 use crate::controllers::{Change, ChangeKind, Context, Fact, Plan};
 
 use super::ledger::Ledger;
-use conclude::conclude;
+use conclude::{conclude, refresh};
 use pod_changed::pod_changed;
 use set_changed::set_changed;
 
@@ -68,6 +68,13 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
         }
         turn => answer(turn, cx, ledger, &mut plan),
     }
+    plan
+}
+
+/// Prepares a plan of which a part failed to be tried again. Its requests are the same, but in the
+/// meantime other changes may have been answered, so its status is the present one.
+pub fn on_resume(mut plan: Plan, cx: &Context, ledger: &mut Ledger) -> Plan {
+    refresh(&mut plan, cx, ledger);
     plan
 }
 

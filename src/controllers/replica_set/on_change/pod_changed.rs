@@ -185,8 +185,5 @@ fn orphan_changed((before, is): Turn, cx: &Context, ledger: &mut Ledger, plan: &
 
 /// Adopts a pod. If it is gone by then, there is nothing to adopt, and nothing was counted yet.
 pub fn adopt_if_there(set: &ReplicaSet, pod: &Pod) -> Intent {
-    Intent {
-        tolerates: is_another,
-        ..adopt(set, pod)
-    }
+    Intent { tolerates: is_another, ..adopt(set, pod) }
 }

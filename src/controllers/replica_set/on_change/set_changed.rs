@@ -77,10 +77,7 @@ fn set_modified(
     let (Some(old), Some(new)) = (before.as_replica_set(), told.as_replica_set()) else {
         return;
     };
-    let (was, wish) = (
-        i64::from(old.spec.replicas()),
-        i64::from(new.spec.replicas()),
-    );
+    let (was, wish) = (i64::from(old.spec.replicas()), i64::from(new.spec.replicas()));
     (plan.sees, plan.wants) = (Fact::Count(was), Fact::Count(wish));
     let account = ledger.account(before, old);
     account.turn(told, cx.now);

@@ -143,11 +143,7 @@ fn without_faults_both_flavours_end_with_what_is_wanted_and_say_so() {
             }
             let set = lab.set();
             let own = lab.own();
-            assert_eq!(
-                own.len() as i32,
-                set.spec.replicas(),
-                "{flavour:?}, seed {seed}"
-            );
+            assert_eq!(own.len() as i32, set.spec.replicas(), "{flavour:?}, seed {seed}");
             let pods = own.iter().filter_map(|key| lab.store.get(key)?.as_pod());
             let truth = Tally::count(set, pods, 0, Timestamp::from(lab.now));
             assert_eq!(Tally::of(&set.status), truth, "{flavour:?}, seed {seed}");

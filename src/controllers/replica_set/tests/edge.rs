@@ -2,7 +2,7 @@
 
 use super::lab::{Flavour, Lab, forbidden, make_ready, orphan, rest, set_key, three, web};
 use crate::api::{Kind, ObjectKey, PodPhase};
-use crate::controllers::replica_set::{Ledger, on_change};
+use crate::controllers::replica_set::{Ledger, on_change, on_resume};
 use crate::controllers::{Change, ChangeKind, Deed, Fact, Plan, Step};
 
 fn edge() -> Lab {
@@ -57,11 +57,7 @@ fn a_lost_deleted_leaves_it_one_pod_short_for_ever() {
     let change = deleted(&mut lab);
     lab.tell(change);
     rest(&mut lab);
-    assert_eq!(
-        lab.own().len(),
-        2,
-        "the next one is made up for, the lost one is not"
-    );
+    assert_eq!(lab.own().len(), 2, "the next one is made up for, the lost one is not");
 }
 
 #[test]
@@ -107,11 +103,7 @@ fn a_graceful_deletion_is_answered_when_the_pod_is_gone_and_not_before() {
     lab.delete(&pod, false);
     lab.settle();
     assert_eq!(lab.count(Deed::CreatePod), 0);
-    assert_eq!(
-        lab.numbers(),
-        (2, 2, 2, Some(1)),
-        "the status follows at once"
-    );
+    assert_eq!(lab.numbers(), (2, 2, 2, Some(1)), "the status follows at once");
     lab.change_pod(&pod, |pod| pod.status.phase = Some(PodPhase::Succeeded));
     lab.settle();
     assert_eq!(lab.count(Deed::CreatePod), 0);
@@ -183,10 +175,7 @@ fn a_pod_that_stops_matching_is_given_up_and_made_up_for() {
         pod.metadata.labels.insert("app".into(), "other".into());
     });
     rest(&mut lab);
-    assert_eq!(
-        (lab.count(Deed::Release), lab.count(Deed::CreatePod)),
-        (1, 1)
-    );
+    assert_eq!((lab.count(Deed::Release), lab.count(Deed::CreatePod)), (1, 1));
     assert_eq!(lab.own().len(), 3);
     assert!(lab.store[&pod].meta().owner_references.is_empty());
 }
@@ -200,10 +189,7 @@ fn a_resync_tells_it_nothing() {
     lab.resync();
     while let Some(change) = lab.changes.pop_front() {
         let plan = decide(&mut lab, &change);
-        assert!(
-            plan.batches.is_empty() && plan.finish.is_none(),
-            "{change:?}"
-        );
+        assert!(plan.batches.is_empty() && plan.finish.is_none(), "{change:?}");
     }
 }
 
@@ -215,11 +201,7 @@ fn a_restart_from_a_list_makes_everything_twice() {
         let known: Vec<_> = lab.cache.all(kind).cloned().collect();
         for object in known {
             let kind = ChangeKind::Added;
-            lab.tell(Change {
-                kind,
-                before: None,
-                object,
-            });
+            lab.tell(Change { kind, before: None, object });
         }
     }
     rest(&mut lab);
@@ -245,11 +227,7 @@ fn what_happens_while_it_is_down_is_never_made_good() {
     restart(&mut lab);
     lab.change_set(|set| set.spec.replicas = Some(4));
     rest(&mut lab);
-    assert_eq!(
-        lab.own().len(),
-        3,
-        "one more than two, though four are wanted"
-    );
+    assert_eq!(lab.own().len(), 3, "one more than two, though four are wanted");
 }
 
 #[test]
@@ -262,11 +240,7 @@ fn deletions_that_it_asked_for_before_a_restart_are_answered_after_it() {
     lab.pass();
     restart(&mut lab);
     rest(&mut lab);
-    assert_eq!(
-        lab.own().len(),
-        3,
-        "it has forgotten that the deletions were its own"
-    );
+    assert_eq!(lab.own().len(), 3, "it has forgotten that the deletions were its own");
 }
 
 #[test]
@@ -328,6 +302,30 @@ fn its_status_write_asks_for_no_version_and_says_what_it_wrote_before() {
 }
 
 #[test]
+fn a_plan_tried_again_writes_the_present_status_and_not_its_old_one() {
+    let mut lab = edge();
+    let pods = lab.own();
+    let now = lab.now;
+    let unready = |lab: &mut Lab, index: usize| {
+        lab.change_pod(&pods[index], |pod| make_ready(pod, false, now));
+        let change = lab.receive(Kind::Pod).expect("a change");
+        decide(lab, &change)
+    };
+    let first = unready(&mut lab, 0);
+    lab.refuse = vec![(Deed::Status, forbidden())];
+    assert!(lab.run(set_key(), first.clone()).error.is_some());
+    lab.refuse.clear();
+    let second = unready(&mut lab, 1);
+    lab.run(set_key(), second);
+    assert_eq!(lab.numbers().1, 1);
+    let mut ledger = std::mem::take(&mut lab.ledger);
+    let again = on_resume(first, &lab.context(), &mut ledger);
+    lab.ledger = ledger;
+    lab.run(set_key(), again);
+    assert_eq!(lab.numbers().1, 1);
+}
+
+#[test]
 fn a_refused_creation_is_told_and_stands_in_the_status_until_it_succeeds() {
     let mut lab = edge();
     lab.refuse = vec![(Deed::CreatePod, forbidden())];
@@ -336,13 +334,7 @@ fn a_refused_creation_is_told_and_stands_in_the_status_until_it_succeeds() {
     let plan = decide(&mut lab, &change);
     let ended = lab.run(set_key(), plan.clone());
     assert_eq!(ended.error, Some(forbidden().message));
-    assert_eq!(
-        lab.events,
-        [format!(
-            "FailedCreate Error creating: {}",
-            forbidden().message
-        )]
-    );
+    assert_eq!(lab.events, [format!("FailedCreate Error creating: {}", forbidden().message)]);
     let conditions = lab.set().status.conditions.clone();
     assert_eq!(conditions[0].reason.as_deref(), Some("FailedCreate"));
     // The runtime tries the same requests again.
@@ -361,11 +353,7 @@ fn another_set_of_the_same_name_is_a_new_set() {
     let gone = lab.receive(Kind::ReplicaSet).expect("the DELETED");
     let come = lab.receive(Kind::ReplicaSet).expect("the ADDED");
     // As a relist tells it that saw only the outcome.
-    let told = Change {
-        kind: ChangeKind::Updated,
-        before: Some(gone.object),
-        object: come.object,
-    };
+    let told = Change { kind: ChangeKind::Updated, before: Some(gone.object), object: come.object };
     let plan = decide(&mut lab, &told);
     let made = plan.writes().filter(|(deed, _)| *deed == Deed::CreatePod);
     assert_eq!(made.count(), 2);

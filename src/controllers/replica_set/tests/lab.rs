@@ -213,21 +213,14 @@ impl Lab {
     /// The next watch event of a kind reaches the cache, and no more.
     pub fn receive(&mut self, kind: Kind) -> Option<Change> {
         let (is_gone, object) = self.streams.get_mut(&kind)?.pop_front()?;
-        let before = if is_gone {
-            self.cache.remove(&object.key())
-        } else {
-            self.cache.put(object.clone())
-        };
+        let before =
+            if is_gone { self.cache.remove(&object.key()) } else { self.cache.put(object.clone()) };
         let kind = match (is_gone, &before) {
             (true, _) => ChangeKind::Deleted,
             (false, None) => ChangeKind::Added,
             (false, Some(_)) => ChangeKind::Updated,
         };
-        Some(Change {
-            kind,
-            before,
-            object,
-        })
+        Some(Change { kind, before, object })
     }
 
     pub fn tell(&mut self, change: Change) {
@@ -253,12 +246,7 @@ impl Lab {
     }
 
     pub fn context(&self) -> Context<'_> {
-        Context {
-            cache: &self.cache,
-            now: self.now,
-            seed: 1,
-            promises_kept: true,
-        }
+        Context { cache: &self.cache, now: self.now, seed: 1, promises_kept: true }
     }
 
     /// Decides about the next thing in the queue, and carries it out.
@@ -273,13 +261,8 @@ impl Lab {
             }
             Flavour::Level => {
                 let key = self.keys.pop_first()?;
-                let kept = self
-                    .expectations
-                    .satisfied(&expectations_key(&key), self.now);
-                let cx = Context {
-                    promises_kept: kept,
-                    ..self.context()
-                };
+                let kept = self.expectations.satisfied(&expectations_key(&key), self.now);
+                let cx = Context { promises_kept: kept, ..self.context() };
                 let plan = sync(&key, &cx);
                 (key, plan)
             }
@@ -294,11 +277,8 @@ impl Lab {
         if let Some(wait) = plan.requeue_after {
             self.set_timer(key.clone(), self.now + wait);
         }
-        let deeds: Vec<Vec<Deed>> = plan
-            .batches
-            .iter()
-            .map(|b| b.iter().map(|i| i.deed).collect())
-            .collect();
+        let deeds: Vec<Vec<Deed>> =
+            plan.batches.iter().map(|b| b.iter().map(|i| i.deed).collect()).collect();
         let mut deeds = deeds.into_iter();
         let mut run = PassRun::new(plan);
         let ended = loop {
@@ -318,8 +298,7 @@ impl Lab {
         };
         promises::give_up(&run.take_broken_promises(), &key, &mut self.expectations);
         let told = run.take_events().into_iter();
-        self.events
-            .extend(told.map(|note| format!("{} {}", note.reason, note.message)));
+        self.events.extend(told.map(|note| format!("{} {}", note.reason, note.message)));
         if ended.error.is_some() && self.flavour == Flavour::Level {
             self.keys.insert(key);
         }
@@ -355,11 +334,7 @@ impl Lab {
         for object in known {
             let before = Some(object.clone());
             let kind = ChangeKind::Updated;
-            self.tell(Change {
-                kind,
-                before,
-                object,
-            });
+            self.tell(Change { kind, before, object });
         }
     }
 
@@ -391,10 +366,7 @@ impl Lab {
         let Some(pod) = self.store.get(key).and_then(|object| object.as_pod()) else {
             return false;
         };
-        let (going, works) = (
-            pod.metadata.is_terminating(),
-            pod.is_ready() || pod.is_finished(),
-        );
+        let (going, works) = (pod.metadata.is_terminating(), pod.is_ready() || pod.is_finished());
         if going {
             self.remove(key);
         } else if !works {
@@ -407,18 +379,12 @@ impl Lab {
     // Looking on.
 
     pub fn pods(&self, wanted: impl Fn(&Pod) -> bool) -> Vec<ObjectKey> {
-        let pods = self
-            .store
-            .iter()
-            .filter(|(_, object)| object.as_pod().is_some_and(&wanted));
+        let pods = self.store.iter().filter(|(_, object)| object.as_pod().is_some_and(&wanted));
         pods.map(|(key, _)| key.clone()).collect()
     }
 
     pub fn set(&self) -> &ReplicaSet {
-        self.store
-            .get(&set_key())
-            .and_then(|set| set.as_replica_set())
-            .expect("there is a set")
+        self.store.get(&set_key()).and_then(|set| set.as_replica_set()).expect("there is a set")
     }
 
     /// The active pods that the set owns.
@@ -480,10 +446,7 @@ pub fn orphan(app: &str) -> Object {
 }
 
 pub fn forbidden() -> ApiError {
-    ApiError::new(
-        Reason::Forbidden,
-        "pods \"web-x\" is forbidden: exceeded quota: q",
-    )
+    ApiError::new(Reason::Forbidden, "pods \"web-x\" is forbidden: exceeded quota: q")
 }
 
 /// A lab in which a set of three has come to rest.

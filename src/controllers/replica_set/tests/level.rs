@@ -61,10 +61,7 @@ fn unkept_promises_hold_back_pods_but_not_the_status() {
     let pod = lab.own().remove(0);
     lab.delete(&pod, true);
     lab.receive(Kind::Pod);
-    let cx = Context {
-        promises_kept: false,
-        ..lab.context()
-    };
+    let cx = Context { promises_kept: false, ..lab.context() };
     let plan = sync(&set_key(), &cx);
     assert!(plan.batches.is_empty());
     assert!(plan.finish.is_some());
@@ -80,14 +77,8 @@ fn what_it_did_is_told_in_kubernetes_words() {
     let [deleted, created] = &lab.events[..] else {
         panic!("two events: {:?}", lab.events);
     };
-    assert!(
-        deleted.starts_with("SuccessfulDelete Deleted pod: web-"),
-        "{deleted}"
-    );
-    assert!(
-        created.starts_with("SuccessfulCreate Created pod: web-"),
-        "{created}"
-    );
+    assert!(deleted.starts_with("SuccessfulDelete Deleted pod: web-"), "{deleted}");
+    assert!(created.starts_with("SuccessfulCreate Created pod: web-"), "{created}");
 }
 
 #[test]
@@ -118,10 +109,7 @@ fn a_refused_deletion_is_told_with_its_error_wrapped() {
     lab.pass();
     let failure = lab.set().status.conditions[0].clone();
     assert_eq!(failure.reason.as_deref(), Some("FailedDelete"));
-    assert_eq!(
-        failure.message.as_deref(),
-        Some("unable to delete pods: etcd is away")
-    );
+    assert_eq!(failure.message.as_deref(), Some("unable to delete pods: etcd is away"));
     assert_eq!(lab.events, ["FailedDelete Error deleting: etcd is away"]);
 }
 
@@ -148,11 +136,7 @@ fn a_failed_adoption_writes_no_status() {
     let ended = lab.pass().expect("a pass");
     assert!(ended.error.is_some());
     assert_eq!(lab.set().status, before);
-    assert!(
-        lab.deeds.iter().all(|deed| *deed == Deed::Read),
-        "{:?}",
-        lab.deeds
-    );
+    assert!(lab.deeds.iter().all(|deed| *deed == Deed::Read), "{:?}", lab.deeds);
 }
 
 #[test]

@@ -101,10 +101,7 @@ fn enqueued(cache: &Cache, change: &Change, expect: &Value) -> Outcome {
     let woken = replica_set::wakes(change, &cx);
     let mut names: Vec<String> = woken.keys.iter().map(name).collect();
     names.sort();
-    compare(
-        &json!({ "enqueued": expected }),
-        &json!({ "enqueued": names }),
-    )
+    compare(&json!({ "enqueued": expected }), &json!({ "enqueued": names }))
 }
 
 fn cache_of(sets: impl IntoIterator<Item = ReplicaSet>) -> Cache {
@@ -136,11 +133,7 @@ pub fn pod_updated(
         before: Some(version(before, 1)),
         object: version(after, 2),
     };
-    enqueued(
-        &cache_of(sets.iter().map(SetGiven::object)),
-        &change,
-        expect,
-    )
+    enqueued(&cache_of(sets.iter().map(SetGiven::object)), &change, expect)
 }
 
 pub fn pod_deleted(event: &DeleteEvent, expect: &Value) -> Outcome {
@@ -172,9 +165,7 @@ pub fn siblings_of(sets: &[SetGiven], of: &Str, expect: &Value) -> Outcome {
     let Some(set) = find(&cache, of) else {
         return Outcome::Failed(format!("no ReplicaSet {of}"));
     };
-    let names: Vec<_> = siblings(set, &cache)
-        .map(|s| s.metadata.name.clone())
-        .collect();
+    let names: Vec<_> = siblings(set, &cache).map(|s| s.metadata.name.clone()).collect();
     compare_sets("siblings", expect, names)
 }
 
@@ -199,10 +190,7 @@ pub fn related_pods(
         return Outcome::Failed(format!("no ReplicaSet {of}"));
     };
     let related = replica_set::related_pods(set, &cache);
-    let names = related
-        .iter()
-        .map(|pod| pod.metadata.name.clone())
-        .collect();
+    let names = related.iter().map(|pod| pod.metadata.name.clone()).collect();
     compare_sets("pods", expect, names)
 }
 
@@ -228,10 +216,6 @@ pub fn claim(case: &ClaimGiven, expect: &Value) -> Outcome {
     let plan = Plan { batches: claim.batches(&object, &set), ..Plan::default() };
     let mut api = Api { live: Some(object.clone()), ..Api::default() };
     api.run(&object.key(), plan, &mut UidTrackingExpectations::default());
-    let names: Vec<_> = claim
-        .claimed
-        .iter()
-        .map(|pod| pod.metadata.name.clone())
-        .collect();
+    let names: Vec<_> = claim.claimed.iter().map(|pod| pod.metadata.name.clone()).collect();
     compare(expect, &json!({ "claimed": names, "patches": api.patches }))
 }

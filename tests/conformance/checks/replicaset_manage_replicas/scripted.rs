@@ -37,10 +37,7 @@ impl Api {
         match request {
             Request::Create(object) => {
                 self.create_calls += 1;
-                if self
-                    .creations_at_most
-                    .is_some_and(|most| self.created.len() >= most)
-                {
+                if self.creations_at_most.is_some_and(|most| self.created.len() >= most) {
                     return refused("fake create error");
                 }
                 let mut object = Object::clone(object);

@@ -137,9 +137,7 @@ impl Controller {
     }
 
     fn sync(&mut self, api: &mut Api) -> Option<String> {
-        let kept = self
-            .expectations
-            .satisfied(&expectations_key(&self.key), NOW);
+        let kept = self.expectations.satisfied(&expectations_key(&self.key), NOW);
         let plan = sync_in_bursts(&self.key, &self.context(kept), self.burst);
         api.run(&self.key, plan, &mut self.expectations)
     }
@@ -149,11 +147,7 @@ impl Controller {
             ChangeKind::Added | ChangeKind::Updated => self.cache.put(object.clone()),
             _ => self.cache.remove(&object.key()),
         };
-        let change = Change {
-            kind,
-            before,
-            object,
-        };
+        let change = Change { kind, before, object };
         let woken = replica_set::wakes(&change, &self.context(true));
         promises::observe(&woken, &mut self.expectations);
         for key in woken.keys {
@@ -165,9 +159,7 @@ impl Controller {
 pub fn sync(case: SyncGiven, expect: &Value) -> Outcome {
     let mut controller = Controller::new();
     controller.burst = case.burst_replicas.unwrap_or(BURST);
-    controller
-        .cache
-        .put(Arc::new(case.replica_set.cached().into()));
+    controller.cache.put(Arc::new(case.replica_set.cached().into()));
     controller.own(&case.replica_set.selector, &case.owned_pods);
     for (index, given) in case.pods.iter().enumerate() {
         let controller_name = given.controller.as_deref();
@@ -290,9 +282,7 @@ fn round(controller: &mut Controller, api: &mut Api) -> Vec<(ChangeKind, Arc<Obj
     let (created, deleted) = (api.created.len(), api.deleted.len());
     controller.sync(api);
     let created = api.created[created..].iter();
-    let mut events: Vec<_> = created
-        .map(|pod| (ChangeKind::Added, pod.clone()))
-        .collect();
+    let mut events: Vec<_> = created.map(|pod| (ChangeKind::Added, pod.clone())).collect();
     for key in &api.deleted[deleted..] {
         let pod = controller.cache.get(key).cloned();
         events.extend(pod.map(|pod| (ChangeKind::Deleted, pod)));
@@ -331,11 +321,7 @@ pub fn update_status(replicas: i32, every_update_fails: bool, expect: &Value) ->
     let mut written: Vec<_> = api.status_updates.iter().map(in_update).collect();
     let updates = written.len();
     written.dedup();
-    let each = if let [one] = written[..] {
-        json!(one)
-    } else {
-        json!(written)
-    };
+    let each = if let [one] = written[..] { json!(one) } else { json!(written) };
     let got = json!({
         "gets": api.gets,
         "updates": updates,

@@ -1,0 +1,254 @@
+// What a person does on the page, by pointer and by keyboard, in a real browser. The lanes are asked
+// through what they show: verdicts, pods, the log.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { accessibilityProblems, overflowProblems, overlapProblems } from "./checks.mjs";
+import { assertNone, SIZES, THEMES, useBrowser } from "./harness.mjs";
+
+const { check } = useBrowser();
+
+const lane = (page, id) => page.locator(`[data-lane=${id}]`).first();
+const pods = (page, id) => lane(page, id).locator("button.pod");
+const verdict = (page, id) => lane(page, id).locator(".verdict");
+const data = (page, name) => page.evaluate((name) => document.documentElement.dataset[name], name);
+
+/** Waits until a lane's verdict is this word. */
+const comesTo = (page, id, word) =>
+  page.waitForFunction(
+    ([id, word]) => document.querySelector(`[data-lane=${id}] .verdict`)?.dataset.verdict === word,
+    [id, word],
+  );
+
+/** Goes on pass by pass until a lane's verdict is this word. */
+async function stepUntil(page, id, word, most = 120) {
+  for (let i = 0; i < most; i++) {
+    if ((await verdict(page, id).getAttribute("data-verdict")) === word) return;
+    await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(30);
+  }
+  assert.fail(`the ${id} lane is not ${word} after ${most} passes`);
+}
+
+/** A moment of a scenario, without what has happened there. */
+const at = (scenario, seconds, seed = 7) => `#1/${scenario}/${seed}/${seconds * 1e9}`;
+
+check("opens with two lanes, paused, with one hint", {}, async (page) => {
+  await comesTo(page, "level", "converging").catch(() => {});
+  assert.equal(await page.locator("[data-lane=edge] .verdict").count(), 1);
+  assert.equal(await page.locator("[data-lane=level] .verdict").count(), 1);
+  assert.equal(await data(page, "playing"), "false");
+  assert.match(await page.locator(".hint").innerText(), /deleted/);
+  assert.equal(await pods(page, "level").count(), 2);
+});
+
+check("a converged cluster shows three ready pods on three nodes", { path: at("lost-event", 9) }, async (page) => {
+  for (const id of ["edge", "level"]) {
+    await comesTo(page, id, "converged");
+    assert.equal(await lane(page, id).locator("button.pod[data-look=Ready]").count(), 3);
+    assert.equal(await lane(page, id).locator("li.node, .node").count() >= 3, true);
+  }
+});
+
+check("applies an edited manifest to both lanes, by keyboard", { path: at("doubled-event", 9) }, async (page) => {
+  await page.evaluate(() => sessionStorage.clear());
+  const editor = page.getByRole("textbox", { name: /YAML/ }).first();
+  await editor.click();
+  await page.waitForTimeout(1500); // the editor is loaded when it is first used
+  const text = page.locator(".cm-content, textarea").first();
+  await text.click();
+  await page.keyboard.press("Control+a");
+  const yaml = await page.evaluate(() => document.querySelector("textarea")?.value ?? "");
+  assert.match(yaml, /replicas: 3/);
+  await page.keyboard.insertText(yaml.replace("replicas: 3", "replicas: 5"));
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("button", { name: "Play" }).click();
+  for (const id of ["edge", "level"]) {
+    await page.waitForFunction(
+      (id) => document.querySelectorAll(`[data-lane=${id}] button.pod`).length === 5,
+      id,
+    );
+  }
+});
+
+check("a manifest that does not parse is told with its line and is not lost", { path: at("lost-event", 9) }, async (page) => {
+  const editor = page.getByRole("textbox", { name: /YAML/ }).first();
+  await editor.click();
+  await page.waitForTimeout(1500);
+  await page.locator(".cm-content, textarea").first().click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("apiVersion: apps/v1\nkind: Deploymnet\nmetadata:\n  name: web\n");
+  await page.getByText(/no matches for kind/).first().waitFor();
+  await page.reload();
+  await page.waitForSelector("html[data-ready=true]", { state: "attached" });
+  await page.getByText(/Deploymnet/).first().waitFor();
+});
+
+check("deletes a pod by pointer in both lanes", { path: at("doubled-event", 9) }, async (page) => {
+  await pods(page, "edge").first().click();
+  await page.getByRole("dialog").getByRole("button", { name: /^Delete kubectl|^Delete\b/ }).first().click();
+  for (const id of ["edge", "level"]) {
+    await page.waitForFunction(
+      (id) => document.querySelector(`[data-lane=${id}] button.pod[data-look=Terminating]`),
+      id,
+    );
+  }
+  assert.match(await page.locator(".log").innerText(), /delete pod/);
+});
+
+check("deletes a pod by key in its own lane only, and undo brings it back", { path: at("doubled-event", 9) }, async (page) => {
+  await pods(page, "level").first().focus();
+  await page.keyboard.press("Shift+Delete");
+  await page.waitForFunction(() =>
+    document.querySelector("[data-lane=level] button.pod[data-look=Terminating]"),
+  );
+  assert.equal(await lane(page, "edge").locator("button.pod[data-look=Terminating]").count(), 0);
+  await page.keyboard.press("Control+z");
+  await page.waitForFunction(() =>
+    !document.querySelector("[data-lane=level] button.pod[data-look=Terminating]"),
+  );
+});
+
+check("kills a controller and brings it back", { path: at("doubled-event", 9) }, async (page) => {
+  const ring = lane(page, "level").getByRole("button", { name: /replicaset/i }).first();
+  await ring.click();
+  await page.getByRole("button", { name: /Kill the process/ }).click();
+  await lane(page, "level").getByRole("button", { name: /replicaset.*dead/i }).first().click();
+  await page.getByRole("button", { name: /Start it again/ }).click();
+  assert.match(await page.locator(".log").innerText(), /restart replicaset/);
+});
+
+check("arms a crash half-way through the next pass", { path: at("doubled-event", 9) }, async (page) => {
+  await lane(page, "level").getByRole("button", { name: /replicaset/i }).first().press("Enter");
+  await page.getByRole("button", { name: /Crash half-way/ }).press("Enter");
+  await page.getByRole("tab", { name: "Console" }).click();
+  const line = page.getByRole("textbox", { name: "Command line" });
+  await line.fill("kubectl scale rs web --replicas=9");
+  await line.press("Enter");
+  await line.blur();
+  await page.getByRole("button", { name: "Play" }).click();
+  await lane(page, "level").getByRole("button", { name: /replicaset.*dead/i }).first().waitFor();
+});
+
+check("a DELETED event caught in flight and dropped leaves edge stuck, says why and marks it", { path: at("controller-killed", 9, 3) }, async (page) => {
+  await page.getByRole("tab", { name: "Console" }).click();
+  const line = page.getByRole("textbox", { name: "Command line" });
+  await line.fill("kubectl delete pod -l app=web --limit=1 --grace-period=0 --force");
+  await line.press("Enter");
+  await line.blur();
+  for (const id of ["edge", "level"]) {
+    const flight = lane(page, id).locator(".in-flight button", { hasText: /DELETED.*replicaset/ }).first();
+    await flight.focus();
+    await flight.press("Enter");
+    await page.getByRole("button", { name: /Drop at the door/ }).press("Enter");
+  }
+  await stepUntil(page, "edge", "stuck");
+  assert.match(await verdict(page, "edge").innerText(), /1 pod short/);
+  // Level is late, never wrong: whatever wakes it, it sees two of three.
+  await page.getByRole("tab", { name: "Console" }).click();
+  await line.fill("fault resync replicaset");
+  await line.press("Enter");
+  await line.blur();
+  await stepUntil(page, "level", "converged");
+  assert.equal(await verdict(page, "edge").getAttribute("data-verdict"), "stuck");
+  assert.match(await page.locator(".difference").innerText(), /never told/);
+});
+
+check("powers off a node", { path: at("doubled-event", 9) }, async (page) => {
+  await lane(page, "level").getByRole("button", { name: /node-1/ }).first().click();
+  await page.getByRole("button", { name: /Power off/ }).click();
+  await lane(page, "level").getByRole("button", { name: /node-1.*powered off/ }).waitFor();
+  await lane(page, "edge").getByRole("button", { name: /node-1.*powered off/ }).waitFor();
+});
+
+check("plays, pauses, steps, starts again, takes another seed", {}, async (page) => {
+  const time = () => data(page, "time");
+  const start = await time();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((start) => document.documentElement.dataset.time !== start, start);
+  await page.getByRole("button", { name: "Play" }).click();
+  assert.equal(await data(page, "playing"), "true");
+  await page.waitForTimeout(600);
+  await page.getByRole("button", { name: "Pause" }).click();
+  const paused = await time();
+  await page.waitForTimeout(300);
+  assert.equal(await time(), paused);
+  await page.getByRole("button", { name: "Start again" }).click();
+  await page.waitForFunction((start) => document.documentElement.dataset.time === start, start);
+  const hash = await data(page, "hashLevel");
+  await page.getByRole("button", { name: "Another seed" }).click();
+  await page.waitForFunction((hash) => document.documentElement.dataset.hashLevel !== hash, hash);
+});
+
+check("played through, the level lane heals and the edge lane is stuck", {}, async (page) => {
+  await page.getByRole("button", { name: "Play" }).click();
+  await comesTo(page, "edge", "stuck");
+  await comesTo(page, "level", "converged");
+});
+
+check("a link opens as the session that made it", { path: at("lost-event", 9) }, async (page) => {
+  await pods(page, "level").first().focus();
+  await page.keyboard.press("Delete");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForTimeout(1200);
+  const [hash, time, url] = [await data(page, "hashLevel"), await data(page, "time"), page.url()];
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.waitForSelector("html[data-ready=true]", { state: "attached" });
+  assert.equal(await data(other, "time"), time);
+  assert.equal(await data(other, "hashLevel"), hash);
+});
+
+check("a link that is none opens the default scenario with a notice", { path: "#1z/%%%" }, async (page) => {
+  await page.getByText(/link/i).first().waitFor();
+  assert.match(await page.locator(".pick-title").innerText(), /One lost event/);
+});
+
+check("chooses a scenario", {}, async (page) => {
+  await page.locator("button.pick").click();
+  await page.getByRole("dialog").getByText("A node dies").click();
+  await page.waitForFunction(() => document.querySelector(".pick-title").textContent === "A node dies");
+});
+
+check("speaks Korean and English, in light and dark", {}, async (page) => {
+  await page.getByRole("button", { name: "한국어" }).click();
+  await page.waitForFunction(() => document.documentElement.lang === "ko");
+  assert.match(await page.locator(".pick-title").innerText(), /이벤트/);
+  const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const theme = page.locator("button[aria-label*='테마'], button[aria-label*='Theme']").first();
+  await theme.click();
+  await theme.click();
+  const after = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.notEqual(before, after);
+});
+
+check("embedded in another page it has no chrome", { path: "?embed=1" }, async (page) => {
+  assert.equal(await page.locator("header.head").isVisible().catch(() => false), false);
+  assert.equal(await lane(page, "level").isVisible(), true);
+});
+
+check("on a projector the type is larger", { path: "?present=1" }, async (page) => {
+  const size = await page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
+  assert.ok(size >= 1.5 * 14, `${size} px`);
+});
+
+const constants = JSON.parse(readFileSync(new URL("../determinism.json", import.meta.url), "utf8"));
+for (const [id, hashes] of Object.entries(constants.hashes)) {
+  const nanos = constants.seconds * 1e9;
+  check(`${id} runs in the browser as it does natively`, { path: at(id, constants.seconds, constants.seeds[id]) }, async (page) => {
+    assert.equal(Number(await data(page, "time")) > 0, true);
+    assert.deepEqual([await data(page, "hashEdge"), await data(page, "hashLevel")], hashes, `at ${nanos} ns`);
+  });
+}
+
+for (const size of SIZES) {
+  for (const theme of THEMES) {
+    check(`holds at ${size.join("×")}, ${theme}`, { size, theme, path: "#1/lost-event/7/30500000000" }, async (page) => {
+      await page.waitForTimeout(300);
+      assertNone(await overflowProblems(page), "overflow");
+      assertNone(await overlapProblems(page, { ignore: "dialog, [popover], canvas, .ears-only, .in-flight" }), "overlap");
+      assertNone(await accessibilityProblems(page), "accessibility");
+    });
+  }
+}
