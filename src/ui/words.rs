@@ -3,8 +3,8 @@
 use crate::api::ObjectKey;
 use crate::controllers::{Deed, Fact};
 use crate::view::{
-    Divergence, Fate, Flight, FlightKind, LoopId, PassView, PodLook, Shortfall, Stage, VerdictView,
-    Wake,
+    Divergence, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView, PassView, PodLook,
+    Shortfall, Stage, VerdictView, Wake,
 };
 
 use super::bridge::{Hint, LaneId, Notice, Verb};
@@ -245,19 +245,23 @@ pub fn divergence(found: &Divergence) -> String {
 /// Why nothing wakes a stuck lane, in one sentence.
 pub fn why_stuck(lane: LaneId, stage: &Stage, found: Option<&Divergence>) -> String {
     match (lane, found) {
-        (LaneId::Edge, Some(found)) => {
-            let name = loop_name(found.controller);
-            let view = stage.loops.iter().find(|one| one.id == found.controller);
-            match view.map(|view| &view.cache).filter(|cache| cache.sees != cache.truth) {
-                Some(cache) => {
-                    tr!(stuck.edge_believes, name = name, n = cache.sees, truth = cache.truth)
-                }
-                None => tr!(stuck.edge_untold, name = name),
+        (LaneId::Edge, found) => match (stage.loops.iter().find(|one| believes(one)), found) {
+            (Some(one), _) => {
+                let (sees, truth) = (one.cache.sees, one.cache.truth);
+                tr!(stuck.edge_believes, name = loop_name(one.id), n = sees, truth = truth)
             }
-        }
-        (LaneId::Edge, None) => tr!(stuck.edge).to_owned(),
+            (None, Some(found)) => tr!(stuck.edge_untold, name = loop_name(found.controller)),
+            (None, None) => tr!(stuck.edge).to_owned(),
+        },
         (LaneId::Level, _) => tr!(stuck.level).to_owned(),
     }
+}
+
+/// Whether an edge loop's own count is wrong, with nothing under way that could correct it.
+pub fn believes(view: &LoopView) -> bool {
+    view.flavour == LoopFlavour::Edge
+        && view.cache.sees != view.cache.truth
+        && view.cache.stale.is_zero()
 }
 
 /// A message's first line: `DELETED`, `create`, `409`.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::kernel::Time;
 use crate::kubectl::Output;
 use crate::scenario::{In, Input, Run, Scenario, Shipped, Told};
-use crate::world::{Activity, LaneId, Occurrence};
+use crate::world::{Activity, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
@@ -171,7 +171,17 @@ impl Session {
     fn pulse(&self) -> (Activity, Option<Time>) {
         let activity = self.run.activity();
         let idle = activity == Activity::default();
-        (activity, if idle { self.run.next_event_time() } else { None })
+        (activity, if idle { self.next_turn() } else { None })
+    }
+
+    /// When something will happen that may change what is seen: mere upkeep does not, unless a lane
+    /// waits for it, as for the resync that will show it what it has missed.
+    fn next_turn(&self) -> Option<Time> {
+        let waits = self.run.lanes().iter().filter_map(|lane| match self.run.verdict(lane.id) {
+            Verdict::Waiting { until, .. } => Some(until),
+            _ => None,
+        });
+        self.run.next_event_time().into_iter().chain(waits).min()
     }
 
     /// Runs moment by moment towards a target that may move, mapping what it passes.
@@ -213,7 +223,7 @@ impl Session {
         let until = self.now() + SEARCH_SPAN;
         let before = self.ended_passes();
         for _ in 0..SEARCH_BUDGET {
-            if self.now() >= until || self.run.next_event_time().is_none() && self.is_quiet() {
+            if self.now() >= until || self.next_turn().is_none() && self.is_quiet() {
                 return false;
             }
             self.step_mapped(until);

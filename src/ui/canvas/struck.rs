@@ -39,7 +39,7 @@ pub(super) fn draw(brush: &Brush, stage: &Stage, lane: LaneId, busy: &mut Busy) 
         }
         let fading = ((STAYS_MS - age) / FADES_MS).min(1.0);
         brush.context.set_global_alpha(fading);
-        let center = (place.down_x, place.door_y - 12.0 * brush.places.unit);
+        let center = (place.down_x, place.door_y - 19.0 * brush.places.unit);
         cross(brush, center);
         let lines = [
             format!("{event} {}", format::short(&object.name, 8)),

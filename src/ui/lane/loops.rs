@@ -263,6 +263,9 @@ fn in_ring(view: &LoopView, phase: Phase) -> (String, String) {
         return (tr!(ring.down).to_owned(), String::new());
     }
     let pass = view.pass.as_ref().or(view.last.as_ref());
+    if phase == Phase::Idle && words::believes(view) {
+        return (tr!(ring.thinks).to_owned(), view.cache.sees.to_string());
+    }
     let (Some(pass), false) = (pass, phase == Phase::Idle) else {
         return (tr!(ring.idle).to_owned(), String::new());
     };

@@ -6,17 +6,27 @@ use crate::api::{ObjectKey, Str};
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
 use crate::ui::state::What;
+use crate::view::PodLook;
 
 use super::{Does, Open, item, lines};
 
 pub fn items(open: Open, key: &ObjectKey) -> AnyView {
+    let target = open.target.get_value();
+    let stage = open.page.run.stages[index(target.lane)].get_untracked();
+    let on_nodes = stage.nodes.iter().flat_map(|node| &node.pods);
+    let found = on_nodes.chain(&stage.tray).find(|pod| pod.key == *key);
+    let probe = match found.map(|pod| pod.state) {
+        Some(PodLook::NotReady) => {
+            item(open, tr!(menu.ready), Does::Runs, lines::container(key, "ready"))
+        }
+        _ => item(open, tr!(menu.unready), Does::Runs, lines::container(key, "unready")),
+    };
     view! {
         <div class="items">
             {item(open, tr!(menu.delete), Does::Runs, lines::delete_pod(key))}
             {item(open, tr!(menu.force_delete), Does::Runs, lines::force_delete(key))}
             {item(open, tr!(menu.crash_container), Does::Runs, lines::container(key, "crash"))}
-            {item(open, tr!(menu.unready), Does::Runs, lines::container(key, "unready"))}
-            {item(open, tr!(menu.ready), Does::Runs, lines::container(key, "ready"))}
+            {probe}
             <hr/>
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(key))}
             {item(open, tr!(menu.yaml), Does::Shows, lines::yaml(key))}
