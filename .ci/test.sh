@@ -31,5 +31,5 @@ node .ci/size.mjs
 step "Tests in Chromium (node --test)"
 CHROMIUM=$(find_chromium)
 export CHROMIUM
-limited 1800 node --test --test-concurrency=1 --test-timeout=300000 tests/e2e/*.test.mjs ||
+limited 1800 node --test --test-concurrency=1 --test-timeout=1500000 tests/e2e/*.test.mjs ||
     stop "A browser test failed, see above; pictures are in tests/e2e/out."

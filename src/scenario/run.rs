@@ -272,7 +272,9 @@ impl Run {
                 story.push(Entry { at: record.at, what: Told::World(record.what) });
             }
             let new = lane.verdict();
-            if new.word() != verdict.word() || (new != *verdict && !lane.world.is_busy()) {
+            // While it is busy only another kind of verdict is news, not another moment or number.
+            let same_kind = std::mem::discriminant(&new) == std::mem::discriminant(verdict);
+            if !same_kind || (new != *verdict && !lane.world.is_busy()) {
                 let at = lane.world.now();
                 story.push(Entry { at, what: Told::Verdict(new.clone()) });
                 *verdict = new;

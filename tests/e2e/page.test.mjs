@@ -247,7 +247,7 @@ for (const size of SIZES) {
     check(`holds at ${size.join("×")}, ${theme}`, { size, theme, path: "#1/lost-event/7/30500000000" }, async (page) => {
       await page.waitForTimeout(300);
       assertNone(await overflowProblems(page), "overflow");
-      assertNone(await overlapProblems(page, { ignore: "dialog, [popover], canvas, .ears-only, .in-flight" }), "overlap");
+      assertNone(await overlapProblems(page), "overlap");
       assertNone(await accessibilityProblems(page), "accessibility");
     });
   }

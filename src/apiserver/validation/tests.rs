@@ -49,10 +49,12 @@ fn a_sound_object_breaks_no_rule() {
     }
 }
 
-#[test]
-fn each_broken_rule_is_told_in_kubernetes_words() {
+/// What is broken, with what, and what is said of it.
+type Broken = (&'static str, Value, &'static str);
+
+fn broken_specs() -> Vec<Broken> {
     let container = "/spec/template/spec/containers";
-    let cases = [
+    vec![
         ("/metadata/name", Value::Null, "metadata.name: Required value: name or generateName"),
         ("/spec/replicas", json!(-1), "spec.replicas: Invalid value: -1: must be greater than or"),
         ("/spec/selector", Value::Null, "spec.selector: Required value"),
@@ -88,6 +90,12 @@ fn each_broken_rule_is_told_in_kubernetes_words() {
             "spec.progressDeadlineSeconds: Invalid value: 0: must be greater than minReadySeconds",
         ),
         (container, json!([]), "spec.template.spec.containers: Required value"),
+    ]
+}
+
+fn broken_containers() -> Vec<Broken> {
+    let container = "/spec/template/spec/containers";
+    vec![
         (
             container,
             json!([{"name": "a", "image": "b"}, {"name": "a", "image": " c"}]),
@@ -120,8 +128,12 @@ fn each_broken_rule_is_told_in_kubernetes_words() {
             json!([{"name": "a", "image": "b", "resources": {"requests": {"cpus": "2"}}}]),
             "requests[cpus]: Invalid value: \"cpus\": must be a standard resource",
         ),
-    ];
-    for (pointer, new, words) in cases {
+    ]
+}
+
+#[test]
+fn each_broken_rule_is_told_in_kubernetes_words() {
+    for (pointer, new, words) in broken_specs().into_iter().chain(broken_containers()) {
         let broken = object(Kind::Deployment, deployment(), pointer, new.clone());
         let errors = validate_create(&broken);
         assert!(errors.iter().any(|error| error.contains(words)), "{new}: {words}\n{errors:#?}");

@@ -79,8 +79,8 @@ fn gone(is_set: bool) -> Option<Timestamp> {
 
 impl Owner {
     fn build(&self, namespace: &str) -> Deployment {
-        let mut deployment = Deployment::default();
-        deployment.metadata = meta(&self.name, namespace);
+        let metadata = meta(&self.name, namespace);
+        let mut deployment = Deployment { metadata, ..Deployment::default() };
         deployment.metadata.generation = self.generation.unwrap_or(0);
         deployment.status.observed_generation = self.observed_generation.unwrap_or(0);
         let in_cache = self.deletion_timestamp_set_in_cache.unwrap_or(self.deletion_timestamp_set);
@@ -101,8 +101,8 @@ impl Owner {
 
 impl Set {
     fn build(&self, labels: &StrMap) -> ReplicaSet {
-        let mut set = ReplicaSet::default();
-        set.metadata = meta(&self.name, NAMESPACE);
+        let metadata = meta(&self.name, NAMESPACE);
+        let mut set = ReplicaSet { metadata, ..ReplicaSet::default() };
         set.metadata.labels = self.labels.clone().unwrap_or_else(|| labels.clone());
         let second = self.created_at_second;
         set.metadata.creation_timestamp = second.map(|s| Timestamp(1_500_000_000 + s));
