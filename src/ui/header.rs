@@ -91,7 +91,6 @@ fn LanguageSwitch() -> impl IntoView {
             <button
                 lang=i18n::code(locale)
                 title=title
-                aria-label=title
                 aria-pressed=move || (i18n::lang() == locale).to_string()
                 on:click=move |_| look::speak(locale)
             >

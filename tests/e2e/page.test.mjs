@@ -18,6 +18,7 @@ const comesTo = (page, id, word) =>
   page.waitForFunction(
     ([id, word]) => document.querySelector(`[data-lane=${id}] .verdict`)?.dataset.verdict === word,
     [id, word],
+    { timeout: 45_000 },
   );
 
 /** Goes on pass by pass until a lane's verdict is this word. */
@@ -29,6 +30,10 @@ async function stepUntil(page, id, word, most = 120) {
   }
   assert.fail(`the ${id} lane is not ${word} after ${most} passes`);
 }
+
+const ring = (page, id, name) => lane(page, id).locator(`[data-loop=${name}] .ring-button`);
+const dead = (page, id, name) => lane(page, id).locator(`.loop.down[data-loop=${name}]`);
+const node = (page, id, name) => lane(page, id).locator("button.node-open", { hasText: name });
 
 /** A moment of a scenario, without what has happened there. */
 const at = (scenario, seconds, seed = 7) => `#1/${scenario}/${seed}/${seconds * 1e9}`;
@@ -110,16 +115,18 @@ check("deletes a pod by key in its own lane only, and undo brings it back", { pa
 });
 
 check("kills a controller and brings it back", { path: at("doubled-event", 9) }, async (page) => {
-  const ring = lane(page, "level").getByRole("button", { name: /replicaset/i }).first();
-  await ring.click();
+  await ring(page, "level", "replicaset").click();
   await page.getByRole("button", { name: /Kill the process/ }).click();
-  await lane(page, "level").getByRole("button", { name: /replicaset.*dead/i }).first().click();
+  await dead(page, "level", "replicaset").waitFor();
+  await dead(page, "edge", "replicaset").waitFor();
+  assert.match(await ring(page, "level", "replicaset").getAttribute("aria-label"), /dead/);
+  await ring(page, "level", "replicaset").click();
   await page.getByRole("button", { name: /Start it again/ }).click();
   assert.match(await page.locator(".log").innerText(), /restart replicaset/);
 });
 
 check("arms a crash half-way through the next pass", { path: at("doubled-event", 9) }, async (page) => {
-  await lane(page, "level").getByRole("button", { name: /replicaset/i }).first().press("Enter");
+  await ring(page, "level", "replicaset").press("Enter");
   await page.getByRole("button", { name: /Crash half-way/ }).press("Enter");
   await page.getByRole("tab", { name: "Console" }).click();
   const line = page.getByRole("textbox", { name: "Command line" });
@@ -127,10 +134,10 @@ check("arms a crash half-way through the next pass", { path: at("doubled-event",
   await line.press("Enter");
   await line.blur();
   await page.getByRole("button", { name: "Play" }).click();
-  await lane(page, "level").getByRole("button", { name: /replicaset.*dead/i }).first().waitFor();
+  await dead(page, "level", "replicaset").waitFor({ timeout: 30_000 });
 });
 
-check("a DELETED event caught in flight and dropped leaves edge stuck, says why and marks it", { path: at("controller-killed", 9, 3) }, async (page) => {
+check("a DELETED event caught in flight and dropped leaves edge stuck, says why and marks it", { path: at("rolling-update", 80, 4) }, async (page) => {
   await page.getByRole("tab", { name: "Console" }).click();
   const line = page.getByRole("textbox", { name: "Command line" });
   await line.fill("kubectl delete pod -l app=web --limit=1 --grace-period=0 --force");
@@ -155,10 +162,12 @@ check("a DELETED event caught in flight and dropped leaves edge stuck, says why 
 });
 
 check("powers off a node", { path: at("doubled-event", 9) }, async (page) => {
-  await lane(page, "level").getByRole("button", { name: /node-1/ }).first().click();
+  await node(page, "level", "node-1").click();
   await page.getByRole("button", { name: /Power off/ }).click();
-  await lane(page, "level").getByRole("button", { name: /node-1.*powered off/ }).waitFor();
-  await lane(page, "edge").getByRole("button", { name: /node-1.*powered off/ }).waitFor();
+  for (const id of ["edge", "level"]) {
+    await lane(page, id).locator(".node.off", { hasText: "node-1" }).waitFor();
+    assert.match(await node(page, id, "node-1").getAttribute("aria-label"), /powered off/);
+  }
 });
 
 check("plays, pauses, steps, starts again, takes another seed", {}, async (page) => {
@@ -181,6 +190,7 @@ check("plays, pauses, steps, starts again, takes another seed", {}, async (page)
 });
 
 check("played through, the level lane heals and the edge lane is stuck", {}, async (page) => {
+  for (let i = 0; i < 6; i++) await page.keyboard.press("]");
   await page.getByRole("button", { name: "Play" }).click();
   await comesTo(page, "edge", "stuck");
   await comesTo(page, "level", "converged");
@@ -245,7 +255,7 @@ for (const [id, hashes] of Object.entries(constants.hashes)) {
 for (const size of SIZES) {
   for (const theme of THEMES) {
     check(`holds at ${size.join("×")}, ${theme}`, { size, theme, path: "#1/lost-event/7/30500000000" }, async (page) => {
-      await page.waitForTimeout(300);
+      await page.waitForTimeout(900); // pods have arrived
       assertNone(await overflowProblems(page), "overflow");
       assertNone(await overlapProblems(page), "overlap");
       assertNone(await accessibilityProblems(page), "accessibility");

@@ -58,17 +58,18 @@ fn Loop(lane: Lane, id: LoopId, first: bool) -> impl IntoView {
             on:pointerleave=move |_| page.watched.set(None)
         >
             <Door view=view/>
-            <button
-                class="ring-button"
-                tabindex=if first { "0" } else { "-1" }
-                aria-haspopup="dialog"
-                aria-label=label
-                on:click=open
-                on:focus=move |_| page.watched.set(Some(id))
-                on:blur=move |_| page.watched.set(None)
-            >
+            <div class="ring-place">
                 <Ring lane=lane view=view/>
-            </button>
+                <button
+                    class="ring-button"
+                    tabindex=if first { "0" } else { "-1" }
+                    aria-haspopup="dialog"
+                    aria-label=label
+                    on:click=open
+                    on:focus=move |_| page.watched.set(Some(id))
+                    on:blur=move |_| page.watched.set(None)
+                ></button>
+            </div>
             <span class="loop-name" aria-hidden="true">
                 <span class="full">{loop_label(id)}</span>
                 <span class="short">{words::loop_short(id)}</span>
