@@ -207,7 +207,7 @@ fn in_brackets<'a>(value: &'a Value, step: &str) -> Option<&'a Value> {
     let (key, wanted) = step.split_once('=')?;
     let has = |item: &&Value| match item.get(key) {
         Some(Value::String(text)) => text == wanted,
-        Some(other) => other.to_string() == wanted,
+        Some(other) => serde_json::from_str::<Value>(wanted).is_ok_and(|wanted| wanted == *other),
         None => false,
     };
     value.as_array()?.iter().find(has)
