@@ -22,6 +22,7 @@ fn seeds() -> Vec<u64> {
 
 /// Something that a person does to the desired state.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // a handful of them a run
 enum Action {
     Apply(Object),
     DeletePod { nth: u64, force: bool },
