@@ -3,23 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . .ci/lib.sh
-STEPS=6
+STEPS=5
 
 step "Format"
 cargo fmt --check || stop "Some code is not formatted: run \`cargo fmt\`."
 
-step "Lints, native"
+step "Lints"
 cargo clippy --locked --all-targets -- -D warnings || stop "clippy has complaints, see above."
-
-step "Lints, browser"
-(
-    use_page_tools
-    if [ "$(wasm_way)" = debian ] && [ ! -x /usr/bin/cargo-clippy ]; then
-        say "left out: this Rust for the browser has no clippy"
-    else
-        cargo clippy --locked --offline --target "$WASM" --profile web -- -D warnings
-    fi
-) || stop "clippy has complaints about the browser code, see above."
 
 step "Tests of the library (cargo test)"
 cargo test --locked --profile swift --no-fail-fast || stop "A test failed, see above; name it after \`cargo test\` to run it alone."
