@@ -4,8 +4,9 @@
 import axe from "axe-core";
 
 // What lies over other things on purpose: dialogs; the plain editor's text area over its coloured
-// text; the list of messages, out of sight until the focus is in it; the bar that stays in view.
-const ON_PURPOSE = "dialog, [popover], canvas, .editor-place, .ears-only, .in-flight, .transport";
+// text; a ring's button over what the ring shows; the list of messages, out of sight until the focus is in it; the bar that stays in view.
+const ON_PURPOSE = "dialog, [popover], canvas, .editor-place, .ears-only, .in-flight, .transport, " +
+  ".ring-place";
 const LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** Violations of WCAG levels A and AA, each with the elements that have it. */
@@ -68,7 +69,8 @@ export function overflowProblems(page) {
  * Pieces of text, and controls, that cover each other by more than `slack` pixels both ways.
  * `ignore` is a selector for what lies over other things on purpose.
  */
-export function overlapProblems(page, { ignore = ON_PURPOSE, slack = 2 } = {}) {
+export async function overlapProblems(page, { ignore = ON_PURPOSE, slack = 2 } = {}) {
+  await page.waitForTimeout(900); // until what was arriving has arrived
   return page.evaluate(
     ({ ignore, slack }) => {
       const items = [...texts(), ...controls()];
