@@ -2,7 +2,7 @@
 //!
 //! The rooms, in the only direction in which they may know each other: `kernel`, `api` →
 //! `apiserver` → `client` → `controllers`, `node` → `world` → `manifest`, `kubectl`, `scenario` →
-//! `explore`, `view` → `ui`. `tests/tidy.rs` holds the arrows.
+//! `view` → `ui`. `tests/tidy.rs` holds the arrows.
 //!
 //! Invariants, in terms of what is absent: below `ui` there is no wall clock, no ambient
 //! randomness, no order of a hash map and no float in what is hashed; nothing but the store hands

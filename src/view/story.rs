@@ -49,11 +49,7 @@ pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLi
 }
 
 fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
-    let line: Str = match &input.stdin {
-        // A manifest is told by what it holds, not in full.
-        Some(_) => input.line.as_str().into(),
-        None => input.line.as_str().into(),
-    };
+    let line: Str = input.line.as_str().into();
     let what = match (is_fault(input), of_script) {
         (true, _) => Happening::Fault(line),
         (_, true) => Happening::Script(line),

@@ -41,7 +41,7 @@ pub fn machine_names() -> Vec<String> {
 fn machine_names_in(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        // In `example.com/work/` and `$HOME/work/` the folder is somebody else's.
+        // Inside an address, or below a variable, a folder of that name is somebody else's.
         let own =
             |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-}/".contains(c));
         let folders =
