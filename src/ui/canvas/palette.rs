@@ -41,7 +41,7 @@ impl Palette {
         document.body()?.append_child(&probe).ok()?;
         let computed = window().get_computed_style(&probe).ok()??;
         let style = probe.style();
-        // Where all transitions are made short (reduced motion) a probe would tell the colour before.
+        // Where transitions are made short (reduced motion) a probe would tell the colour before.
         let _ = style.set_property_with_priority("transition", "none", "important");
         let color = |token: &str| {
             let _ = style.set_property("color", &format!("var(--{token})"));
