@@ -13,6 +13,8 @@ if (!dist) throw new Error("TRUNK_STAGING_DIR is not set: run `make build`");
 await minify();
 // Loaded when it is first needed, so it is no part of the first load.
 await bundle("src/ui/editor/editor.js", "editor.js", "esm");
+await bundle("src/ui/plots/metrics.js", "metrics.js", "esm");
+writeCode();
 // Goes into other people's pages with a plain <script>, so it must leave no global name.
 await bundle("src/ui/embed/loop-scope.js", "loop-scope.js", "iife");
 writePolicy(join(dist, "index.html"));
@@ -36,10 +38,24 @@ async function bundle(source, name, format) {
     bundle: true,
     minify: true,
     format,
+    loader: { ".css": "text" },
     target: "es2022",
     legalComments: "none",
     logLevel: "warning",
   });
+}
+
+/** The source of the loops with two flavours, for the Code tab: without its tests. */
+function writeCode() {
+  const texts = {};
+  for (const folder of ["replica_set", "replica_set/on_change", "deployment"]) {
+    for (const name of readdirSync(`src/controllers/${folder}`).sort()) {
+      if (!name.endsWith(".rs")) continue;
+      const path = `src/controllers/${folder}/${name}`;
+      texts[path] = readFileSync(path, "utf8").split("\n#[cfg(test)]\nmod tests {")[0];
+    }
+  }
+  writeFileSync(join(dist, "code.js"), `globalThis.loopscopeCode=${JSON.stringify(texts)};\n`);
 }
 
 /** Nothing runs or loads but what this page brings along. Inline scripts count by their hash. */

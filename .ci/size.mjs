@@ -10,6 +10,8 @@ const KB = 1000;
 const ON_DEMAND = new Map([
   ["editor.js", 150 * KB],
   ["loop-scope.js", 5 * KB],
+  ["metrics.js", 40 * KB],
+  ["code.js", 60 * KB],
 ]);
 const FIRST_LOAD = 300 * KB;
 const FIRST_LOAD_CEILING = 1_200 * KB;

@@ -46,7 +46,7 @@ fn deployments(criterion: &mut Criterion) {
     for (nodes, replicas) in [(10, 100), (10, 1_000), (100, 10_000)] {
         let name = format!("{replicas} replicas on {nodes} nodes");
         group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-            bencher.iter(|| to_ready(nodes, replicas));
+            bencher.iter_with_large_drop(|| to_ready(nodes, replicas));
         });
     }
     group.finish();

@@ -1,20 +1,26 @@
 //! A controller's cache: what its reflectors have told it, and nothing else (client-go `Indexer`).
 //! Two indexes as in Kubernetes: by the controlling owner's uid, and, for what no one controls, by
-//! namespace.
+//! namespace. The pods of an owner are counted on the side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::{Deployment, Kind, Lease, Node, Object, ObjectKey, Pod, ReplicaSet, Str};
 
-type Named = BTreeMap<(Str, Str), Arc<Object>>;
+use super::pod_groups::{PodGroup, PodGroups};
+
+/// Objects of one kind, by namespace and name.
+type Named = BTreeMap<Str, BTreeMap<Str, Arc<Object>>>;
+/// Namespaces and names.
+type Ids = BTreeSet<(Str, Str)>;
 
 /// The objects that a controller knows.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     kinds: BTreeMap<Kind, Named>,
-    by_owner: BTreeMap<(Kind, Str), Named>,
-    orphans: BTreeMap<(Kind, Str), Named>,
+    by_owner: BTreeMap<(Kind, Str), Ids>,
+    orphans: BTreeMap<(Kind, Str), Ids>,
+    pod_groups: BTreeMap<Str, PodGroups>,
 }
 
 impl Cache {
@@ -29,38 +35,68 @@ impl Cache {
 
     /// Stores an object; returns the one that it replaces.
     pub fn put(&mut self, object: Arc<Object>) -> Option<Arc<Object>> {
-        let (kind, id) = (object.kind(), id_of(&object));
-        let before = self.kinds.entry(kind).or_default().insert(id.clone(), object.clone());
-        let moved = before.as_ref().is_none_or(|b| owner_of(b) != owner_of(&object));
-        if let (true, Some(before)) = (moved, &before) {
-            self.unindex(before);
+        let named = self.kinds.entry(object.kind()).or_default();
+        let meta = object.meta();
+        let before = match named.get_mut(&meta.namespace) {
+            Some(names) => names.insert(meta.name.clone(), object.clone()),
+            None => {
+                let names = BTreeMap::from([(meta.name.clone(), object.clone())]);
+                named.insert(meta.namespace.clone(), names);
+                None
+            }
+        };
+        self.count_pod(&object, PodGroups::add);
+        if let Some(before) = &before {
+            self.count_pod(before, PodGroups::remove);
         }
-        self.index_of(&object).insert(id, object);
+        if before.as_ref().is_none_or(|b| owner_of(b) != owner_of(&object)) {
+            if let Some(before) = &before {
+                self.unindex(before);
+            }
+            self.index_of(&object).insert(id_of(&object));
+        }
         before
     }
 
     /// Forgets an object; returns it.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Object>> {
-        let id = (key.namespace.clone(), key.name.clone());
-        let object = self.kinds.get_mut(&key.kind)?.remove(&id)?;
+        let named = self.kinds.get_mut(&key.kind)?;
+        let names = named.get_mut(&key.namespace)?;
+        let object = names.remove(&key.name)?;
+        if names.is_empty() {
+            named.remove(&key.namespace);
+        }
         self.unindex(&object);
+        self.count_pod(&object, PodGroups::remove);
         Some(object)
     }
 
     /// The object of this key.
     pub fn get(&self, key: &ObjectKey) -> Option<&Arc<Object>> {
-        let id = (key.namespace.clone(), key.name.clone());
-        self.kinds.get(&key.kind)?.get(&id)
+        self.named(key.kind, &key.namespace, &key.name)
+    }
+
+    fn named(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Object>> {
+        self.kinds.get(&kind)?.get(namespace)?.get(name)
+    }
+
+    fn each<'a>(
+        &'a self,
+        kind: Kind,
+        ids: Option<&'a Ids>,
+    ) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
+        let ids = ids.into_iter().flatten();
+        ids.filter_map(move |(namespace, name)| self.named(kind, namespace, name))
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.kinds.get(&kind).into_iter().flat_map(|named| named.values())
+        self.kinds.get(&kind).into_iter().flatten().flat_map(|(_, names)| names.values())
     }
 
     /// How many objects of a kind it knows.
     pub fn count(&self, kind: Kind) -> usize {
-        self.kinds.get(&kind).map_or(0, |named| named.len())
+        self.kinds.get(&kind).map_or(0, |named| named.values().map(BTreeMap::len).sum())
     }
 
     /// All objects of a kind in a namespace, by name.
@@ -69,17 +105,23 @@ impl Cache {
         kind: Kind,
         namespace: &'a str,
     ) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
-        self.all(kind).filter(move |object| &*object.meta().namespace == namespace)
+        let names = self.kinds.get(&kind).and_then(|named| named.get(namespace));
+        names.into_iter().flat_map(|names| names.values())
     }
 
     /// All objects of a kind whose controlling owner has this uid, by name.
     pub fn owned_by(&self, kind: Kind, uid: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.by_owner.get(&(kind, uid.clone())).into_iter().flat_map(|named| named.values())
+        self.each(kind, self.by_owner.get(&(kind, uid.clone())))
     }
 
     /// All objects of a kind in a namespace that nobody controls, by name.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.orphans.get(&(kind, namespace.clone())).into_iter().flat_map(|named| named.values())
+        self.each(kind, self.orphans.get(&(kind, namespace.clone())))
+    }
+
+    /// The pods of the controlling owner with this uid, in any namespace, counted.
+    pub fn pod_groups(&self, uid: &Str) -> impl Iterator<Item = &PodGroup> + '_ {
+        self.pod_groups.get(uid).into_iter().flat_map(PodGroups::iter)
     }
 
     /// The Pod of this key.
@@ -107,7 +149,16 @@ impl Cache {
         self.get(key)?.as_lease()
     }
 
-    fn index_of(&mut self, object: &Object) -> &mut Named {
+    fn count_pod(&mut self, object: &Object, how: fn(&mut PodGroups, &Pod)) {
+        let (Some(pod), Some(uid)) = (object.as_pod(), owner_of(object)) else { return };
+        let groups = self.pod_groups.entry(uid.clone()).or_default();
+        how(groups, pod);
+        if groups.is_empty() {
+            self.pod_groups.remove(uid);
+        }
+    }
+
+    fn index_of(&mut self, object: &Object) -> &mut Ids {
         let (kind, meta) = (object.kind(), object.meta());
         match meta.controller() {
             Some(owner) => self.by_owner.entry((kind, owner.uid.clone())).or_default(),
@@ -116,9 +167,9 @@ impl Cache {
     }
 
     fn unindex(&mut self, object: &Object) {
-        let named = self.index_of(object);
-        named.remove(&id_of(object));
-        if named.is_empty() {
+        let ids = self.index_of(object);
+        ids.remove(&id_of(object));
+        if ids.is_empty() {
             self.drop_empty_index(object);
         }
     }

@@ -5,6 +5,7 @@
 pub mod cache;
 pub mod delaying_queue;
 pub mod expectations;
+pub mod pod_groups;
 pub mod rate_limiter;
 pub mod rate_limiting_queue;
 pub mod work_queue;

@@ -17,4 +17,5 @@ pub mod taints;
 pub use change::{Change, ChangeKind, Context, Woken};
 pub use fallback::Fallback;
 pub use pass_run::{Ended, PassRun, Step};
-pub use plan::{Batch, Deed, EventNote, Fact, Finish, Intent, Plan, Promise};
+pub(crate) use plan::here;
+pub use plan::{Batch, Deed, EventNote, Fact, Finish, Intent, Plan, Promise, Spot};

@@ -34,7 +34,26 @@ pub struct Plan {
     /// Pods that this pass is about to make and delete: what the cache must show before the key is
     /// looked at again.
     pub promise: Option<Promise>,
+    /// The branches that were taken, in order; only the loops with two flavours tell.
+    pub trail: Vec<Spot>,
 }
+
+/// A line of a loop's own source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The file, from the top of the project.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// The line that it stands on, for `Plan::trail`.
+macro_rules! here {
+    () => {
+        $crate::controllers::Spot { file: file!(), line: line!() }
+    };
+}
+pub(crate) use here;
 
 /// Requests that are under way together.
 pub type Batch = Vec<Intent>;
@@ -176,6 +195,12 @@ impl Plan {
     /// A pass that found nothing to do.
     pub fn nothing(sees: Fact, wants: Fact) -> Plan {
         Plan { sees, wants, ..Plan::default() }
+    }
+
+    /// Notes a branch that was taken.
+    pub fn by(mut self, spot: Spot) -> Plan {
+        self.trail.push(spot);
+        self
     }
 
     /// Adds one request that waits for all before it.

@@ -2,6 +2,7 @@
 
 pub mod expect;
 pub mod format;
+mod metrics;
 pub mod report;
 mod run;
 #[allow(clippy::module_inception)]
@@ -11,6 +12,7 @@ mod shipped;
 mod text;
 
 pub use format::{FormatError, In};
+pub use metrics::Sample;
 pub use run::{Entry, INPUTS_MAX, Input, Run, Told};
 pub use scenario::Scenario;
 pub use shell::perform;

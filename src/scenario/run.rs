@@ -11,6 +11,7 @@ use crate::kubectl::Output;
 use crate::world::{Activity, Lane, LaneId, Occurrence, Simulation, Verdict};
 
 use super::format::In;
+use super::metrics::{Sample, Series};
 use super::scenario::Scenario;
 use super::shell;
 
@@ -93,6 +94,7 @@ pub struct Run {
     next_script: usize,
     next_input: usize,
     stories: Vec<Story>,
+    series: Vec<Series>,
     verdicts: Vec<Verdict>,
     /// What each input answered: by script, its number and the lane.
     outputs: BTreeMap<(bool, usize, LaneId), Output>,
@@ -116,6 +118,7 @@ impl Run {
             next_script: 0,
             next_input: 0,
             stories: vec![Story::default(); lanes],
+            series: vec![Series::default(); lanes],
             verdicts: vec![Verdict::Converging; lanes],
             outputs: BTreeMap::new(),
             checkpoints: Vec::new(),
@@ -175,6 +178,11 @@ impl Run {
         self.index(id).map_or(&[], |index| &self.stories[index].entries)
     }
 
+    /// What was measured of a lane up to now.
+    pub fn samples(&self, id: LaneId) -> &[Sample] {
+        self.index(id).map_or(&[], |index| self.series[index].until(self.now()))
+    }
+
     /// The scenario's own steps.
     pub fn script(&self) -> &[Input] {
         &self.script
@@ -232,6 +240,9 @@ impl Run {
         self.steps_since_checkpoint += 1;
         self.listen();
         self.do_what_is_due();
+        for (lane, series) in self.simulation.lanes.iter().zip(&mut self.series) {
+            series.observe(&lane.world);
+        }
         self.end = self.end.max(self.now());
         if self.steps_since_checkpoint >= STEPS_PER_CHECKPOINT {
             self.checkpoint();
@@ -367,6 +378,7 @@ impl Run {
         for story in &mut self.stories {
             story.entries.truncate(story.past);
         }
+        self.series.iter_mut().for_each(|series| series.forget_after(now));
         self.inputs.truncate(self.next_input);
         self.checkpoints.retain(|checkpoint| checkpoint.simulation.now() <= now);
         let inputs = self.inputs.len();

@@ -13,8 +13,10 @@ use crate::kernel::Time;
 pub use crate::kubectl::Output;
 pub use crate::manifest::{Hint, Problem, Severity};
 use crate::scenario::shipped;
-pub use crate::scenario::{In as Lanes, Text};
-use crate::view::{Band, Divergence, Gap, LogLine, Mark, Session, Stage};
+pub use crate::scenario::{In as Lanes, Sample, Text};
+use crate::view::{
+    Band, Divergence, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
+};
 pub use crate::view::{LaneId, Notice, Pace};
 
 /// Both lanes, in the order in which they stand.
@@ -393,6 +395,31 @@ impl Run {
         });
         rows.sort_by_key(|row| row.at);
         rows
+    }
+
+    /// The passes that fit: `before` up to now, `after` of the computed future; oldest first.
+    pub fn passes(&self, filter: PassFilter, before: usize, after: usize) -> Vec<PassRow> {
+        self.read(|session| session.passes(filter, before, after))
+    }
+
+    /// A pass by its number in its lane.
+    pub fn pass(&self, lane: LaneId, number: u64) -> Option<PassRow> {
+        self.read(|session| session.pass(lane, number))
+    }
+
+    /// What led to a pass, the nearest cause first.
+    pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
+        self.read(|session| session.why(lane, number))
+    }
+
+    /// What was measured of a lane up to now, oldest first.
+    pub fn samples(&self, lane: LaneId) -> Vec<Sample> {
+        self.read(|session| session.samples(lane).to_vec())
+    }
+
+    /// What was measured last; zeros if nothing was.
+    pub fn last_sample(&self, lane: LaneId) -> Sample {
+        self.read(|session| session.samples(lane).last().copied().unwrap_or_default())
     }
 
     /// The seed.

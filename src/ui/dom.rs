@@ -6,7 +6,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, HtmlElement, ResizeObserver, Storage};
+use web_sys::{Element, HtmlElement, HtmlScriptElement, ResizeObserver, Storage};
 
 /// `<html>`.
 pub fn root() -> HtmlElement {
@@ -25,6 +25,19 @@ pub fn mark(name: &str, value: &str) {
 /// Takes it away.
 pub fn unmark(name: &str) {
     let _ = root().remove_attribute(&format!("data-{name}"));
+}
+
+/// Fetches a script of the page's own and calls back when it has run, or could not be had.
+pub fn load_script(src: &str, ready: impl FnOnce() + 'static, failed: impl FnOnce() + 'static) {
+    let (Some(head), Ok(script)) = (document().head(), document().create_element("script")) else {
+        return;
+    };
+    let script: HtmlScriptElement = script.unchecked_into();
+    script.set_type("module");
+    script.set_src(src);
+    script.set_onload(Some(Closure::once_into_js(ready).unchecked_ref()));
+    script.set_onerror(Some(Closure::once_into_js(failed).unchecked_ref()));
+    let _ = head.append_child(&script);
 }
 
 /// Whether a media query holds now.

@@ -10,7 +10,6 @@ mod bridge;
 mod canvas;
 mod dialogs;
 mod dom;
-mod failure;
 mod format;
 mod frame;
 mod header;
@@ -37,7 +36,6 @@ use state::Page;
 
 /// Takes the page over. Called once, by `main`.
 pub fn mount() {
-    failure::hook();
     let options = url::Options::read();
     i18n::lang_signal().set(look::first_language(&options));
     mount_to_body(move || {
@@ -63,6 +61,7 @@ fn open(options: url::Options) -> Page {
         dialog: RwSignal::new(None),
         draft: panel::draft::Draft::default(),
         tab: RwSignal::new(state::Tab::default()),
+        picked: RwSignal::new(None),
         watched: RwSignal::new(None),
         toast: RwSignal::new(None),
         theme: RwSignal::new(look::first_theme(&options)),

@@ -59,8 +59,14 @@ pub enum Tab {
     Yaml,
     /// The console.
     Console,
+    /// The passes one by one.
+    Passes,
     /// Kubernetes Events.
     Events,
+    /// What the run costs.
+    Metrics,
+    /// The loops' own source.
+    Code,
 }
 
 /// Light, dark, or as the system has it.
@@ -102,6 +108,8 @@ pub struct Page {
     pub draft: Draft,
     /// The panel's tab.
     pub tab: RwSignal<Tab>,
+    /// The pass that is looked at closely: its lane and number.
+    pub picked: RwSignal<Option<(LaneId, u64)>>,
     /// The loop that is pointed at: both lanes show its last sentence, to be compared.
     pub watched: RwSignal<Option<LoopId>>,
     /// A short notice.

@@ -3,8 +3,8 @@
 use crate::api::ObjectKey;
 use crate::controllers::{Deed, Fact};
 use crate::view::{
-    Divergence, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView, PassView, PodLook,
-    Shortfall, Stage, VerdictView, Wake,
+    Cause, Divergence, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView, PassRow, PassView,
+    PodLook, Shortfall, Stage, VerdictView,
 };
 
 use super::bridge::{Hint, LaneId, Notice, Verb};
@@ -154,15 +154,23 @@ pub fn deed_mark(pass: &PassView) -> String {
 }
 
 /// What woke a pass.
-pub fn woken(wake: &Wake) -> String {
+pub fn woken(wake: &Cause) -> String {
     match wake {
-        Wake::Watch(kind, object) => {
+        Cause::Watch(kind, object, _) => {
             tr!(wake.watch, event = kind.word(), name = object.name.to_string())
         }
-        Wake::Resync => tr!(wake.resync).to_owned(),
-        Wake::List => tr!(wake.list).to_owned(),
-        Wake::Retry => tr!(wake.retry).to_owned(),
-        Wake::Timer => tr!(wake.timer).to_owned(),
+        Cause::Resync => tr!(wake.resync).to_owned(),
+        Cause::List => tr!(wake.list).to_owned(),
+        Cause::Retry => tr!(wake.retry).to_owned(),
+        Cause::Timer => tr!(wake.timer).to_owned(),
+    }
+}
+
+/// The loop of a pass, for a kubelet with its node.
+pub fn loop_of(row: &PassRow) -> String {
+    match &row.pass.node {
+        Some(node) => format!("{} {node}", loop_name(row.id)),
+        None => loop_name(row.id).to_owned(),
     }
 }
 
@@ -170,6 +178,26 @@ pub fn woken(wake: &Wake) -> String {
 pub fn pass(pass: &PassView) -> String {
     let parts = [sees(pass), wants(pass), Some(does(pass))];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// How the verdict was found: what was looked at, in numbers.
+pub fn evidence(stage: &Stage) -> String {
+    let queued: usize = stage.loops.iter().map(|view| view.queued).sum();
+    let thinking = stage.loops.iter().filter(|view| view.pass.is_some()).count();
+    let flying = stage.flights.len();
+    let counts = tr!(evidence.counts, queued = queued, flying = flying, thinking = thinking);
+    let why = match &stage.verdict {
+        VerdictView::Converged { .. } => tr!(evidence.converged).to_owned(),
+        VerdictView::Converging => tr!(evidence.converging).to_owned(),
+        VerdictView::Waiting { until, what, .. } => {
+            tr!(evidence.waiting, what = what, at = format::clock(*until))
+        }
+        VerdictView::Stuck { .. } => tr!(evidence.stuck).to_owned(),
+        VerdictView::Oscillating { object, field, turns } => {
+            tr!(evidence.oscillating, field = field, object = object, n = turns)
+        }
+    };
+    format!("{counts} {why}")
 }
 
 /// The verdict's word.
@@ -285,7 +313,8 @@ fn refused(code: u16) -> String {
     }
 }
 
-fn verb(verb: Verb) -> &'static str {
+/// A verb as kubectl and the API server call it.
+pub fn verb(verb: Verb) -> &'static str {
     match verb {
         Verb::Create => "create",
         Verb::Update => "update",

@@ -13,7 +13,7 @@ use super::nodes::nodes_and_tray;
 use super::places::Memory;
 use super::stage::{
     Bead, CacheView, Due, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView, PassView,
-    QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView, Wake,
+    QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView,
 };
 
 /// Delayed keys shown of a loop.
@@ -231,26 +231,7 @@ pub fn pass_view(world: &World, record: &PassRecord) -> PassView {
         ControllerId::Kubelet(node) => Some(world.node_name(node)),
         _ => None,
     };
-    PassView {
-        number: record.number,
-        key: record.key.clone(),
-        node,
-        started: record.started,
-        decided: record.decided,
-        ended: record.ended,
-        sees: record.sees.clone(),
-        wants: record.wants.clone(),
-        does: record.does.clone(),
-        woken_by: match &record.woken_by {
-            crate::world::Cause::Watch(event, key) => Wake::Watch(*event, key.clone()),
-            crate::world::Cause::Resync => Wake::Resync,
-            crate::world::Cause::List => Wake::List,
-            crate::world::Cause::Retry => Wake::Retry,
-            crate::world::Cause::Timer => Wake::Timer,
-        },
-        error: record.error.clone(),
-        crashed: record.crashed,
-    }
+    PassView { node, record: record.clone() }
 }
 
 fn flights(world: &World) -> Vec<Flight> {

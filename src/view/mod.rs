@@ -7,16 +7,19 @@ mod link;
 pub mod log;
 mod nodes;
 pub mod pacing;
+mod passes;
 mod places;
 mod session;
 pub mod stage;
 mod story;
 
+pub use crate::world::{Act, Cause};
 pub use link::{LINK_MAX, Notice, TooLong};
 pub use log::{Band, Divergence, Happening, LaneId, LogLine, Mark, MarkKind};
 pub use pacing::Gap;
+pub use passes::{PassFilter, PassRow, Reason};
 pub use session::{Pace, Session};
 pub use stage::{
     Bead, BoardRow, CacheView, Due, Fate, Flight, FlightKind, LoopFlavour, LoopId, LoopView,
-    NodeView, PassView, PodCell, PodLook, QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView, Wake,
+    NodeView, PassView, PodCell, PodLook, QUEUE_SHOWN, Shortfall, Stage, Totals, VerdictView,
 };

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::scenario::{In, Input, Run, Scenario, Shipped, Told};
+use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told};
 use crate::world::{Activity, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
 use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
+use super::passes::{self, PassFilter, PassRow, Reason};
 use super::places::Memory;
 use super::stage::Stage;
 use super::story;
@@ -196,16 +197,16 @@ impl Session {
     /// Goes on to the next moment at which something happens, at most to `until`.
     fn step_mapped(&mut self, until: Time) -> bool {
         let (activity, wakes) = self.pulse();
-        let passes = self.passes();
+        let passes = self.pass_count();
         let happened = self.run.step(until);
         if self.now() > self.curve.end() {
             self.curve.extend(self.now(), activity, wakes);
-            (passes..self.passes()).for_each(|_| self.curve.note_pass());
+            (passes..self.pass_count()).for_each(|_| self.curve.note_pass());
         }
         happened
     }
 
-    fn passes(&self) -> u64 {
+    fn pass_count(&self) -> u64 {
         self.run.lanes().iter().map(|lane| lane.world.totals().passes).sum()
     }
 
@@ -424,6 +425,26 @@ impl Session {
     /// The newest lines of the log, newest last.
     pub fn log(&self, limit: usize) -> Vec<LogLine> {
         story::log(&self.run, self.divergence(), limit)
+    }
+
+    /// The passes that fit: `before` up to now, `after` of the computed future; oldest first.
+    pub fn passes(&self, filter: PassFilter, before: usize, after: usize) -> Vec<PassRow> {
+        passes::list(&self.run, filter, before, after)
+    }
+
+    /// A pass by its number in its lane.
+    pub fn pass(&self, lane: LaneId, number: u64) -> Option<PassRow> {
+        passes::find(&self.run, lane, number)
+    }
+
+    /// What led to a pass, the nearest cause first.
+    pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
+        passes::why(&self.run, lane, number)
+    }
+
+    /// What was measured of a lane up to now, oldest first.
+    pub fn samples(&self, lane: LaneId) -> &[Sample] {
+        self.run.samples(lane)
     }
 
     /// The marks of the whole run, the computed future included.

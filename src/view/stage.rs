@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::api::{ObjectKey, Str};
 use crate::apiserver::{Verb, WatchEventType};
-use crate::controllers::{Deed, Fact};
 use crate::kernel::Time;
+use crate::world::PassRecord;
 
 /// One lane at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -201,48 +201,21 @@ pub struct CacheView {
     pub stale: Duration,
 }
 
-/// One pass of a loop for one key.
+/// One pass of a loop for one key: what the world tells of it, and where it ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassView {
-    /// Numbered through the lane's run.
-    pub number: u64,
-    /// The key.
-    pub key: ObjectKey,
     /// On which node, for a kubelet.
     pub node: Option<Str>,
-    /// When it took the key from its queue.
-    pub started: Time,
-    /// When it had decided: observe, compare and act fill the time between.
-    pub decided: Time,
-    /// When it was over; `None` while requests are outstanding.
-    pub ended: Option<Time>,
-    /// "sees 2".
-    pub sees: Fact,
-    /// "wants 3".
-    pub wants: Fact,
-    /// "creates 1": deeds with their number, in order; empty: nothing to do.
-    pub does: Vec<(Deed, u32)>,
-    /// What woke it.
-    pub woken_by: Wake,
-    /// The error that ended it, if any.
-    pub error: Option<String>,
-    /// Whether it died in the middle.
-    pub crashed: bool,
+    /// The pass.
+    pub record: PassRecord,
 }
 
-/// What woke a pass.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Wake {
-    /// A watch event.
-    Watch(WatchEventType, ObjectKey),
-    /// A resync of the cache.
-    Resync,
-    /// A list at (re)start.
-    List,
-    /// The back-off after an error.
-    Retry,
-    /// A timer of its own.
-    Timer,
+impl std::ops::Deref for PassView {
+    type Target = PassRecord;
+
+    fn deref(&self) -> &PassRecord {
+        &self.record
+    }
 }
 
 /// A message under way.

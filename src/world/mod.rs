@@ -31,7 +31,7 @@ pub use lane::{Lane, LaneId, Simulation};
 pub use options::{Flavour, Knobs, Network, Options};
 pub use passes::THINK;
 pub use process::{ActivePass, EdgeItem, Process};
-pub use record::{Cause, Occurrence, PassRecord, Record};
+pub use record::{ACTS_KEPT, Act, Cause, Occurrence, PassRecord, Record};
 pub use requests::RequestInFlight;
 pub use stream::{Fate, Flight, Stream};
 pub use truth::{PodCount, Shortfall};

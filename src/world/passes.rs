@@ -120,6 +120,7 @@ impl World {
             && (plan.sees == Fact::None && plan.wants == Fact::None);
         let number = self.next_pass;
         self.next_pass += 1;
+        let (behind, stale) = self.backlog(id);
         let record = PassRecord {
             number,
             controller: id,
@@ -133,6 +134,12 @@ impl World {
             woken_by: cause,
             error: None,
             crashed: false,
+            behind,
+            stale,
+            acts: Vec::new(),
+            wrote: Vec::new(),
+            trail: plan.trail.clone(),
+            comes_back: None,
         };
         let (decided, silent) = (record.decided, shrugs);
         if !silent {
@@ -144,6 +151,21 @@ impl World {
         let epoch = process.epoch;
         process.active.insert(number, ActivePass { record, run, acting: false, silent });
         self.put(decided, Step::Decided(id, epoch, number, silent));
+    }
+
+    /// How many changes are under way to a process, and for how long the oldest has been.
+    fn backlog(&self, id: ControllerId) -> (u32, Duration) {
+        let streams = self.processes.get(&id).map_or(&[][..], |process| &process.streams);
+        let (mut behind, mut stale) = (0, Duration::ZERO);
+        for stream in streams.iter().filter_map(|index| self.streams.get(*index)) {
+            if matches!(stream.kind, Kind::Lease | Kind::Event) {
+                continue;
+            }
+            behind += u32::try_from(stream.flights.len()).unwrap_or(u32::MAX);
+            let oldest = stream.flights.front().and_then(|flight| self.flights.get(flight));
+            stale = stale.max(oldest.map_or(stale, |oldest| self.now.since(oldest.sent)));
+        }
+        (behind, stale)
     }
 
     /// A pass has thought: it promises, and acts.
@@ -196,10 +218,12 @@ impl World {
         pass.record.error = ended.error.clone();
         let key = pass.record.key.clone();
         let after = pass.run.plan().requeue_after;
-        match process.flavour {
-            Flavour::Level => end_level(process, &key, ended.error.is_some(), after, now),
-            Flavour::Edge => end_edge(process, &key, &pass, ended.error.is_some(), after, now),
-        }
+        let failed = ended.error.is_some();
+        self.totals.retries += u64::from(failed);
+        pass.record.comes_back = match process.flavour {
+            Flavour::Level => end_level(process, &key, failed, after, now),
+            Flavour::Edge => end_edge(process, &key, &pass, failed, after, now),
+        };
         if !pass.silent {
             process.last = Some(pass.record.clone());
             self.tell(Occurrence::PassEnded(Box::new(pass.record)));
@@ -256,25 +280,28 @@ impl World {
     }
 }
 
+/// Says when the key comes back, and why.
 fn end_level(
     process: &mut Process,
     key: &ObjectKey,
     failed: bool,
     after: Option<Duration>,
     now: Time,
-) {
-    if failed {
-        let delay = process.limiter.when(key, now);
-        process.enqueue_later(key.clone(), delay, Cause::Retry, now);
+) -> Option<(Duration, Cause)> {
+    let comes_back = if failed {
+        Some((process.limiter.when(key, now), Cause::Retry))
     } else {
         process.limiter.forget(key);
-        if let Some(after) = after {
-            process.enqueue_later(key.clone(), after, Cause::Timer, now);
-        }
+        after.map(|after| (after, Cause::Timer))
+    };
+    if let Some((delay, cause)) = &comes_back {
+        process.enqueue_later(key.clone(), *delay, cause.clone(), now);
     }
     process.queue.done(key);
+    comes_back
 }
 
+/// The same for the rest of what a change asked for, and for a timer.
 fn end_edge(
     process: &mut Process,
     key: &ObjectKey,
@@ -282,11 +309,13 @@ fn end_edge(
     failed: bool,
     after: Option<Duration>,
     now: Time,
-) {
+) -> Option<(Duration, Cause)> {
+    let mut comes_back = after.map(|after| (after, Cause::Timer));
     if failed {
         let delay = process.limiter.when(key, now);
         if let Some(rest) = pass.run.rest() {
             process.later.push((now + delay, EdgeItem::Resume(key.clone(), Box::new(rest))));
+            comes_back = Some((delay, Cause::Retry));
         }
     } else {
         process.limiter.forget(key);
@@ -294,6 +323,7 @@ fn end_edge(
     if let Some(after) = after {
         process.later.push((now + after, EdgeItem::Timer(key.clone())));
     }
+    comes_back
 }
 
 /// The key that a pass of an edge-triggered loop is about: the object that the loop looks after.

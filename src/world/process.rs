@@ -62,6 +62,12 @@ pub struct Process {
     pub last: Option<PassRecord>,
     /// Lists that it still waits for before it begins to work.
     pub unsynced: u16,
+    /// Its watches, by number.
+    pub streams: Vec<usize>,
+    /// What was put into its queue at once, over all its lives.
+    pub adds: u64,
+    /// How many of these fell together with what waited already.
+    pub merges: u64,
 }
 
 /// Waiting in an edge-triggered loop.
@@ -113,6 +119,9 @@ impl Process {
             rng,
             last: None,
             unsynced: 0,
+            streams: Vec::new(),
+            adds: 0,
+            merges: 0,
         }
     }
 
@@ -150,7 +159,10 @@ impl Process {
     /// Puts a key into the queue of a level-triggered loop.
     pub fn enqueue(&mut self, key: ObjectKey, cause: &Cause) {
         self.causes.entry(key.clone()).or_insert_with(|| cause.clone());
+        let before = self.queue.len();
         self.queue.add(key);
+        self.adds += 1;
+        self.merges += u64::from(self.queue.len() == before);
     }
 
     /// Puts a key into the queue of a level-triggered loop after a while.

@@ -1,9 +1,11 @@
 //! What a world tells of itself while it runs: the raw material of the log, the marks and the
 //! verdicts. Records are drained by whoever runs the world; the world never reads them back.
 
+use std::time::Duration;
+
 use crate::api::{ObjectKey, Str};
-use crate::apiserver::WatchEventType;
-use crate::controllers::{Deed, Fact};
+use crate::apiserver::{Verb, WatchEventType};
+use crate::controllers::{Deed, Fact, Spot};
 use crate::kernel::Time;
 
 use super::ControllerId;
@@ -79,13 +81,39 @@ pub struct PassRecord {
     pub error: Option<String>,
     /// Whether its process died in the middle.
     pub crashed: bool,
+    /// Changes that had left the store and not reached its cache when it began.
+    pub behind: u32,
+    /// How long the oldest of them had been under way by then.
+    pub stale: Duration,
+    /// What it asked for and what came of it, in order of the answers; the first `ACTS_KEPT`.
+    pub acts: Vec<Act>,
+    /// The revisions that it made: what others were woken by.
+    pub wrote: Vec<u64>,
+    /// The branches of its function that it took, as lines of the source.
+    pub trail: Vec<Spot>,
+    /// What it put back into the queue: how long after its end, and whether for an error.
+    pub comes_back: Option<(Duration, Cause)>,
+}
+
+/// Requests of one pass that are remembered one by one.
+pub const ACTS_KEPT: usize = 24;
+
+/// A request of a pass, with its outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Act {
+    /// What was asked.
+    pub verb: Verb,
+    /// Of which object.
+    pub object: ObjectKey,
+    /// The revision of the answer, or the refusal: HTTP code and message.
+    pub outcome: Result<u64, (u16, String)>,
 }
 
 /// What woke a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// A watch event of this object.
-    Watch(WatchEventType, ObjectKey),
+    /// A watch event of this object, of this revision.
+    Watch(WatchEventType, ObjectKey, u64),
     /// A resync.
     Resync,
     /// A list at (re)start, or after 410.

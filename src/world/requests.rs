@@ -6,6 +6,7 @@ use crate::apiserver::{ApiError, Reason, Request, Response};
 use crate::kernel::Time;
 
 use super::ControllerId;
+use super::record::{ACTS_KEPT, Act, PassRecord};
 use super::step::Step;
 use super::world::World;
 
@@ -99,6 +100,7 @@ impl World {
         self.tell_mind(&in_flight, response);
         let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
         let Some(pass) = process.active.get_mut(&in_flight.pass) else { return };
+        note_act(&mut pass.record, &in_flight.request, response);
         pass.run.answer(in_flight.index, response);
         self.advance(in_flight.owner, in_flight.pass);
     }
@@ -127,5 +129,19 @@ impl World {
             ControllerId::Kubelet(node) => !self.is_connected(node),
             _ => self.faults.is_cut(id, self.now),
         }
+    }
+}
+
+/// Takes down what came of a request, for whoever asks why.
+fn note_act(record: &mut PassRecord, request: &Request, response: &Response) {
+    if let (Ok(object), true) = (response, request.is_write()) {
+        record.wrote.push(object.meta().resource_version);
+    }
+    if record.acts.len() < ACTS_KEPT {
+        let (object, outcome) = match response {
+            Ok(object) => (object.key(), Ok(object.meta().resource_version)),
+            Err(error) => (request.key(), Err((error.reason.code(), error.message.clone()))),
+        };
+        record.acts.push(Act { verb: request.verb(), object, outcome });
     }
 }

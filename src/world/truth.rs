@@ -69,6 +69,23 @@ impl World {
         short
     }
 
+    /// Pods that Deployments and sets without an owner want together, and pods that are truly
+    /// ready.
+    pub fn wanted_and_ready(&self) -> (i64, i64) {
+        let roots = [Kind::Deployment, Kind::ReplicaSet].into_iter();
+        let roots = roots.flat_map(|kind| self.store().list(kind));
+        let wanted = roots
+            .filter(|root| root.meta().controller().is_none() && !root.meta().is_terminating());
+        let wanted = wanted.map(|root| match &**root {
+            Object::Deployment(deployment) => i64::from(deployment.spec.replicas()),
+            Object::ReplicaSet(set) => i64::from(set.spec.replicas()),
+            _ => 0,
+        });
+        let pods = self.store().list(Kind::Pod).filter_map(|object| object.as_pod());
+        let ready = pods.filter(|pod| pod.is_active() && self.is_truly_ready(pod)).count();
+        (wanted.sum(), i64::try_from(ready).unwrap_or(i64::MAX))
+    }
+
     /// Whether some Deployment's sets are not as it wants them: work for its own loop. Missing pods
     /// of a set of the right size are not.
     pub fn a_deployment_has_work(&self) -> bool {

@@ -118,7 +118,8 @@ impl World {
         for _ in 0..times {
             let Some(process) = self.processes.get_mut(&owner) else { return };
             let change = take_into_cache(process, &flight.event);
-            let cause = Cause::Watch(flight.event.kind, flight.event.object.key());
+            let event = &flight.event;
+            let cause = Cause::Watch(event.kind, event.object.key(), event.revision);
             self.at_the_door(owner, change, cause, flight.fate);
         }
     }

@@ -70,6 +70,8 @@ pub struct Totals {
     pub writes: u64,
     /// Watch events delivered.
     pub watch_events: u64,
+    /// Passes that ended in an error and come back.
+    pub retries: u64,
 }
 
 /// How busy a world is, for pacing.
@@ -149,6 +151,8 @@ impl World {
             process.knobs.workers = 110;
         }
         let enabled = process.knobs.enabled;
+        let first = self.streams.len();
+        process.streams = (first..first + Mind::kinds(id).len()).collect();
         self.processes.insert(id, process);
         for kind in Mind::kinds(id) {
             let node = match id {
@@ -389,7 +393,7 @@ impl World {
 
     /// Carries out a request at the API server and publishes what it changed.
     pub(super) fn handle(&mut self, request: &Request, by: &str) -> Response {
-        let before = replicas_of(self.api.store().get(&request.key()));
+        let before = self.replicas_before(request);
         let response = self.api.handle(request, self.now);
         if let Ok(object) = &response {
             self.hash.text(by);
@@ -398,6 +402,12 @@ impl World {
         }
         self.publish();
         response
+    }
+
+    fn replicas_before(&self, request: &Request) -> Option<i32> {
+        let key = request.key();
+        let scales = matches!(key.kind, Kind::Deployment | Kind::ReplicaSet);
+        if scales { replicas_of(self.api.store().get(&key)) } else { None }
     }
 
     fn note_scaling(&mut self, object: &Arc<Object>, before: Option<i32>, by: &str) {

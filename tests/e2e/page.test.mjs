@@ -5,38 +5,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { accessibilityProblems, overflowProblems, overlapProblems } from "./checks.mjs";
 import { assertNone, SIZES, THEMES, useBrowser } from "./harness.mjs";
+import { at, comesTo, data, dead, lane, node, pods, ring, run, stepUntil, verdict } from "./steps.mjs";
 
 const { check } = useBrowser();
-
-const lane = (page, id) => page.locator(`[data-lane=${id}]`).first();
-const pods = (page, id) => lane(page, id).locator("button.pod");
-const verdict = (page, id) => lane(page, id).locator(".verdict");
-const data = (page, name) => page.evaluate((name) => document.documentElement.dataset[name], name);
-
-/** Waits until a lane's verdict is this word. */
-const comesTo = (page, id, word) =>
-  page.waitForFunction(
-    ([id, word]) => document.querySelector(`[data-lane=${id}] .verdict`)?.dataset.verdict === word,
-    [id, word],
-    { timeout: 45_000 },
-  );
-
-/** Goes on pass by pass until a lane's verdict is this word. */
-async function stepUntil(page, id, word, most = 120) {
-  for (let i = 0; i < most; i++) {
-    if ((await verdict(page, id).getAttribute("data-verdict")) === word) return;
-    await page.keyboard.press("ArrowRight");
-    await page.waitForTimeout(30);
-  }
-  assert.fail(`the ${id} lane is not ${word} after ${most} passes`);
-}
-
-const ring = (page, id, name) => lane(page, id).locator(`[data-loop=${name}] .ring-button`);
-const dead = (page, id, name) => lane(page, id).locator(`.loop.down[data-loop=${name}]`);
-const node = (page, id, name) => lane(page, id).locator("button.node-open", { hasText: name });
-
-/** A moment of a scenario, without what has happened there. */
-const at = (scenario, seconds, seed = 7) => `#1/${scenario}/${seed}/${seconds * 1e9}`;
 
 check("opens with two lanes, paused, with one hint", {}, async (page) => {
   await comesTo(page, "level", "converging").catch(() => {});
@@ -128,21 +99,13 @@ check("kills a controller and brings it back", { path: at("doubled-event", 9) },
 check("arms a crash half-way through the next pass", { path: at("doubled-event", 9) }, async (page) => {
   await ring(page, "level", "replicaset").press("Enter");
   await page.getByRole("button", { name: /Crash half-way/ }).press("Enter");
-  await page.getByRole("tab", { name: "Console" }).click();
-  const line = page.getByRole("textbox", { name: "Command line" });
-  await line.fill("kubectl scale rs web --replicas=9");
-  await line.press("Enter");
-  await line.blur();
+  await run(page, "kubectl scale rs web --replicas=9");
   await page.getByRole("button", { name: "Play" }).click();
   await dead(page, "level", "replicaset").waitFor({ timeout: 30_000 });
 });
 
 check("a DELETED event caught in flight and dropped leaves edge stuck, says why and marks it", { path: at("rolling-update", 80, 4) }, async (page) => {
-  await page.getByRole("tab", { name: "Console" }).click();
-  const line = page.getByRole("textbox", { name: "Command line" });
-  await line.fill("kubectl delete pod -l app=web --limit=1 --grace-period=0 --force");
-  await line.press("Enter");
-  await line.blur();
+  await run(page, "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force");
   for (const id of ["edge", "level"]) {
     const flight = lane(page, id).locator(".in-flight button", { hasText: /DELETED.*replicaset/ }).first();
     await flight.focus();
@@ -152,10 +115,7 @@ check("a DELETED event caught in flight and dropped leaves edge stuck, says why 
   await stepUntil(page, "edge", "stuck");
   assert.match(await verdict(page, "edge").innerText(), /1 pod short/);
   // Level is late, never wrong: whatever wakes it, it sees two of three.
-  await page.getByRole("tab", { name: "Console" }).click();
-  await line.fill("fault resync replicaset");
-  await line.press("Enter");
-  await line.blur();
+  await run(page, "fault resync replicaset");
   await stepUntil(page, "level", "converged");
   assert.equal(await verdict(page, "edge").getAttribute("data-verdict"), "stuck");
   assert.match(await page.locator(".difference").innerText(), /never told/);

@@ -3,7 +3,7 @@
 
 use crate::api::{Deployment, DeploymentStatus, ObjectKey, ReplicaSet, Str};
 use crate::apiserver::Reason;
-use crate::controllers::{Context, Deed, Intent, Plan};
+use crate::controllers::{Context, Deed, Intent, Plan, here};
 
 use super::claim::Seen;
 use super::ledger::{Entry, Known, Ledger};
@@ -103,6 +103,7 @@ impl Reaction<'_> {
             return false;
         };
         if moves.is_empty() {
+            self.plan.trail.push(here!());
             return self.update_status(is_rollout);
         }
         for step in moves {
@@ -145,6 +146,7 @@ impl Reaction<'_> {
             new_set::note_found(&mut self.entry.deployment, &new, self.cx.timestamp());
             return false;
         };
+        self.plan.trail.push(here!());
         self.plan.then(writes::patch(Deed::Update, &new, &after));
         self.book(after);
         true
@@ -159,9 +161,16 @@ impl Reaction<'_> {
     /// Adds the request of a move and books it. False if it turned out to be another one.
     fn carry_out(&mut self, step: Move) -> bool {
         match step {
-            Move::Create(set) => return self.create(*set),
-            Move::Resize(resize) => self.resize(&resize),
+            Move::Create(set) => {
+                self.plan.trail.push(here!());
+                return self.create(*set);
+            }
+            Move::Resize(resize) => {
+                self.plan.trail.push(here!());
+                self.resize(&resize);
+            }
             Move::Delete(name) => {
+                self.plan.trail.push(here!());
                 if let Some(known) = self.entry.sets.remove(&name) {
                     self.plan.then(writes::delete(&known.set));
                 }

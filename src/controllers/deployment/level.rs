@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::api::{Deployment, DeploymentStatus, Kind, Object, Pod, ReplicaSet, Str};
 use crate::apiserver::Reason;
-use crate::controllers::{Context, Deed, EventNote, Fact, Fallback, Finish, Intent, Plan};
+use crate::controllers::{Context, Deed, EventNote, Fact, Fallback, Finish, Intent, Plan, here};
 
 use super::rollout::{Move, Moves, Resize, Rollout, Running};
 use super::{claim, matching, new_set, progress, recreate, status, writes};
@@ -73,6 +73,7 @@ impl<'a> Pass<'a> {
         let old = matching::find_old(&self.deployment, &sets);
         match new_set::in_step(&self.deployment, new, &old) {
             Some(after) => {
+                self.plan.trail.push(here!());
                 self.plan.then(writes::update(Deed::Update, after.clone()));
                 self.replace(after);
             }
@@ -109,9 +110,16 @@ impl<'a> Pass<'a> {
     /// Adds the requests of a move.
     pub fn carry_out(&mut self, step: Move) {
         match step {
-            Move::Create(set) => self.create(*set),
-            Move::Resize(resize) => self.resize(&resize),
+            Move::Create(set) => {
+                self.plan.trail.push(here!());
+                self.create(*set);
+            }
+            Move::Resize(resize) => {
+                self.plan.trail.push(here!());
+                self.resize(&resize);
+            }
             Move::Delete(name) => {
+                self.plan.trail.push(here!());
                 if let Some(set) = self.set(&name) {
                     let intent = writes::delete(set);
                     self.plan.then(intent);

@@ -50,7 +50,7 @@ mod tests;
 
 use crate::api::ObjectKey;
 
-use super::{Change, Context, Fact, Plan};
+use super::{Change, Context, Fact, Plan, here};
 
 use booking::News;
 use level::Pass;
@@ -62,26 +62,26 @@ pub use ledger::Ledger;
 pub fn sync(key: &ObjectKey, cx: &Context) -> Plan {
     let seen = cx.cache.get(key);
     let Some((seen, deployment)) = seen.and_then(|seen| Some((seen, seen.as_deployment()?))) else {
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     if deployment.spec.selector.is_empty() {
-        return level::selects_all(seen, deployment);
+        return level::selects_all(seen, deployment).by(here!());
     }
     let mut pass = Pass::new(seen, deployment, cx);
     if deployment.metadata.is_terminating() {
         pass.keep_in_step();
-        return pass.finish(false);
+        return pass.finish(false).by(here!());
     }
     pass.note_pause();
     pass.keep_in_step();
     let moves = match pass.moves() {
         Ok(moves) => moves,
-        Err(error) => return pass.fail(error),
+        Err(error) => return pass.fail(error).by(here!()),
     };
     for step in moves.moves {
         pass.carry_out(step);
     }
-    pass.finish(moves.is_rollout)
+    pass.finish(moves.is_rollout).by(here!())
 }
 
 /// Edge: one change, in the order in which they are told.
@@ -89,12 +89,12 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
     let mut plan = Plan::default();
     for news in ledger.book(change, cx) {
         let reaction = match news {
-            News::Differs(key) => edge::act(&key, cx, ledger),
+            News::Differs(key) => edge::act(&key, cx, ledger).by(here!()),
             News::Orphan(key, set) => {
                 plan = joined(plan, edge::adopt(&key, &set, ledger));
-                edge::act(&key, cx, ledger)
+                edge::act(&key, cx, ledger).by(here!())
             }
-            News::Stray(key, set) => edge::release(&key, &set, ledger),
+            News::Stray(key, set) => edge::release(&key, &set, ledger).by(here!()),
         };
         plan = joined(plan, reaction);
     }
@@ -104,13 +104,14 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
 /// Edge: the time that a plan asked to be woken at. A deadline is no change; nobody else tells of
 /// it.
 pub fn on_timer(key: &ObjectKey, cx: &Context, ledger: &mut Ledger) -> Plan {
-    edge::look_at_deadline(key, cx, ledger)
+    edge::look_at_deadline(key, cx, ledger).by(here!())
 }
 
 /// One change may concern two Deployments, if a set goes from one to the other.
 fn joined(mut plan: Plan, next: Plan) -> Plan {
     plan.batches.extend(next.batches);
     plan.events.extend(next.events);
+    plan.trail.extend(next.trail);
     (plan.sees, plan.wants) = (next.sees, next.wants);
     plan.requeue_after = match (plan.requeue_after, next.requeue_after) {
         (Some(a), Some(b)) => Some(a.min(b)),

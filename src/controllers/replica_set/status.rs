@@ -61,6 +61,14 @@ impl Tally {
         }
     }
 
+    /// Counts active pods that are alike, none of which must have been ready for a time.
+    pub fn add_alike(&mut self, count: i32, has_all_labels: bool, ready: bool) {
+        self.replicas = self.replicas.saturating_add(count);
+        self.fully_labeled += if has_all_labels { count } else { 0 };
+        self.ready += if ready { count } else { 0 };
+        self.available += if ready { count } else { 0 };
+    }
+
     /// The numbers of a stored status.
     pub fn of(status: &ReplicaSetStatus) -> Tally {
         Tally {
@@ -109,7 +117,8 @@ pub fn has_all_labels(pod: &Pod, set: &ReplicaSet) -> bool {
     includes(&pod.metadata.labels, &set.spec.template.metadata.labels)
 }
 
-fn includes(labels: &StrMap, wanted: &StrMap) -> bool {
+/// Whether `labels` has all that are `wanted`.
+pub fn includes(labels: &StrMap, wanted: &StrMap) -> bool {
     wanted.iter().all(|(key, value)| labels.get(key) == Some(value))
 }
 

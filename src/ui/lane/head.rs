@@ -21,6 +21,8 @@ pub fn Head(lane: Lane) -> impl IntoView {
         let totals = totals.get();
         tr!(lane.totals, passes = totals.passes, writes = totals.writes)
     };
+    let evidence = lane.part(words::evidence);
+    let evidence = move || evidence.get();
     view! {
         <header class="lane-head">
             <span class="wave">{icon(key(lane.id))}</span>
@@ -33,6 +35,10 @@ pub fn Head(lane: Lane) -> impl IntoView {
             " "
             <span>{move || verdict.with(words::verdict_reason)}</span>
         </p>
+        <details class="evidence">
+            <summary>{move || tr!(evidence.ask)}</summary>
+            <p>{evidence}</p>
+        </details>
     }
     .into_any()
 }

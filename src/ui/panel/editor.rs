@@ -5,9 +5,9 @@ use leptos::ev::KeyboardEvent;
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-use web_sys::HtmlScriptElement;
 
 use crate::ui::bridge::{Problem, Severity};
+use crate::ui::dom;
 use crate::ui::i18n::tr;
 use crate::ui::state::Page;
 use crate::ui::words;
@@ -136,13 +136,7 @@ fn load(
     field: NodeRef<Textarea>,
     api: StoredValue<Option<Api>, LocalStorage>,
 ) {
-    let Ok(script) = document().create_element("script") else {
-        return;
-    };
-    let script: HtmlScriptElement = script.unchecked_into();
-    script.set_type("module");
-    script.set_src("./editor.js");
-    let ready = Closure::once_into_js(move || {
+    let ready = move || {
         let (Some(host), Some(module)) = (host.get_untracked(), MODULE.with(Clone::clone)) else {
             return;
         };
@@ -172,11 +166,6 @@ fn load(
             // Not before it is seen: what is hidden takes no focus.
             request_animation_frame(move || made.focus(at.unwrap_or(0)));
         }
-    });
-    script.set_onload(Some(ready.unchecked_ref()));
-    let failed = Closure::once_into_js(move || stage.set(Stage::Plain));
-    script.set_onerror(Some(failed.unchecked_ref()));
-    if let Some(head) = document().head() {
-        let _ = head.append_child(&script);
-    }
+    };
+    dom::load_script("./editor.js", ready, move || stage.set(Stage::Plain));
 }

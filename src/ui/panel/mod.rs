@@ -1,13 +1,17 @@
-//! The panel beside the lanes: the desired state as YAML, the console, Kubernetes Events; and under
-//! them what happened.
+//! The panel beside the lanes: the desired state as YAML, the console, the passes one by one,
+//! Kubernetes Events, what it all costs, the loops' source; and under them what happened.
 
+mod code;
 mod console;
 pub mod diff;
 pub mod draft;
 mod editor;
 mod events;
 mod log;
+mod metrics;
+mod passes;
 mod plain;
+mod why;
 mod yaml;
 
 use leptos::prelude::*;
@@ -16,13 +20,16 @@ use super::dom;
 use super::i18n::tr;
 use super::state::{Page, Tab};
 
-const TABS: [Tab; 3] = [Tab::Yaml, Tab::Console, Tab::Events];
+const TABS: [Tab; 6] = [Tab::Yaml, Tab::Console, Tab::Passes, Tab::Events, Tab::Metrics, Tab::Code];
 
 fn name(tab: Tab) -> &'static str {
     match tab {
         Tab::Yaml => "YAML",
         Tab::Console => tr!(panel.console),
+        Tab::Passes => tr!(panel.passes),
         Tab::Events => "Events",
+        Tab::Metrics => tr!(panel.metrics),
+        Tab::Code => tr!(panel.code),
     }
 }
 
@@ -30,7 +37,10 @@ fn id(tab: Tab) -> &'static str {
     match tab {
         Tab::Yaml => "yaml",
         Tab::Console => "console",
+        Tab::Passes => "passes",
         Tab::Events => "events",
+        Tab::Metrics => "metrics",
+        Tab::Code => "code",
     }
 }
 
@@ -86,7 +96,10 @@ pub fn Panel() -> impl IntoView {
             <div class="panes">
                 {pane(Tab::Yaml, view! { <yaml::Yaml/> }.into_any())}
                 {pane(Tab::Console, view! { <console::Console/> }.into_any())}
+                {pane(Tab::Passes, view! { <passes::Passes/> }.into_any())}
                 {pane(Tab::Events, view! { <events::Events/> }.into_any())}
+                {pane(Tab::Metrics, view! { <metrics::Metrics/> }.into_any())}
+                {pane(Tab::Code, view! { <code::Code/> }.into_any())}
             </div>
             <log::Log/>
         </aside>

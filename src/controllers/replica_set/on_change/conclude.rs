@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::api::{Object, Pod, ReplicaSet, ReplicaSetStatus};
 use crate::apiserver::{Part, Request};
-use crate::controllers::{Context, Deed, Finish, Intent, Plan};
+use crate::controllers::{Context, Deed, Finish, Intent, Plan, here};
 use crate::kernel::Time;
 
 use super::super::deletion_order::DeletionOrder;
@@ -37,12 +37,15 @@ pub fn conclude(
         account.debt = 0;
     }
     let amend = if account.debt > 0 {
+        plan.trail.push(here!());
         make(plan, account, object, set);
         after_making
     } else if account.debt < 0 {
+        plan.trail.push(here!());
         unmake(plan, account, object, set, cx);
         after_deleting
     } else {
+        plan.trail.push(here!());
         |_: &mut Object, _: Option<&str>, _: Time| {}
     };
     if plan.requeue_after.is_none() {

@@ -34,7 +34,7 @@ mod set_changed;
 use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey};
-use crate::controllers::{Change, ChangeKind, Context, Fact, Plan};
+use crate::controllers::{Change, ChangeKind, Context, Fact, Plan, here};
 
 use super::ledger::Ledger;
 use conclude::{conclude, refresh};
@@ -60,9 +60,12 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
     };
     match (before, is) {
         // A resync tells nothing new.
-        (Some(b), Some(i)) if b.meta().resource_version == i.meta().resource_version => {}
+        (Some(b), Some(i)) if b.meta().resource_version == i.meta().resource_version => {
+            plan.trail.push(here!());
+        }
         // Another object of the same name: the end of one, which was not told, and a beginning.
         (Some(b), Some(i)) if b.meta().uid != i.meta().uid => {
+            plan.trail.push(here!());
             answer((Some(b), None), cx, ledger, &mut plan);
             answer((None, Some(i)), cx, ledger, &mut plan);
         }
@@ -89,6 +92,7 @@ pub fn on_timer(key: &ObjectKey, cx: &Context, ledger: &mut Ledger) -> Plan {
         account.let_pass(cx.now);
         let available = account.tally().available;
         plan = Plan::nothing(Fact::Count(available.into()), Fact::Count(account.wish()));
+        plan.trail.push(here!());
         conclude(&mut plan, account, object, set, cx);
     }
     plan

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::{Object, Pod, ReplicaSet};
-use crate::controllers::{Context, Fact, Intent, Plan};
+use crate::controllers::{Context, Fact, Intent, Plan, here};
 
 use super::super::claim::{adopt, is_another, may_adopt, release};
 use super::super::handlers::{matching_sets, owning_set};
@@ -76,9 +76,18 @@ struct Step<'a> {
 impl Step<'_> {
     fn take(&self, account: &mut Account, set: &ReplicaSet, plan: &mut Plan) {
         match (self.was, self.is) {
-            (None, Some(pod)) => self.came(pod, account, set, plan),
-            (Some(was), Some(pod)) => changed(was, pod, account, set, plan),
-            (Some(was), None) => self.went(was, account, set),
+            (None, Some(pod)) => {
+                plan.trail.push(here!());
+                self.came(pod, account, set, plan);
+            }
+            (Some(was), Some(pod)) => {
+                plan.trail.push(here!());
+                changed(was, pod, account, set, plan);
+            }
+            (Some(was), None) => {
+                plan.trail.push(here!());
+                self.went(was, account, set);
+            }
             (None, None) => {}
         }
     }
@@ -177,6 +186,7 @@ fn orphan_changed((before, is): Turn, cx: &Context, ledger: &mut Ledger, plan: &
     match takers.find(|set| may_adopt(set, orphan)) {
         Some(set) => {
             ledger.forget_orphan(&key);
+            plan.trail.push(here!());
             plan.then(adopt_if_there(set, orphan));
         }
         None => ledger.remember_orphan(key),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::{Object, ObjectKey, ReplicaSet};
-use crate::controllers::{Context, Fact, Plan};
+use crate::controllers::{Context, Fact, Plan, here};
 
 use super::super::claim::may_adopt;
 use super::super::ledger::Ledger;
@@ -15,6 +15,7 @@ use super::pod_changed::adopt_if_there;
 pub fn set_changed((before, is): Turn, cx: &Context, ledger: &mut Ledger, plan: &mut Plan) {
     match (before, is) {
         (before, None) => {
+            plan.trail.push(here!());
             if let Some(before) = before {
                 ledger.close(&before.meta().uid);
             }
@@ -30,6 +31,7 @@ fn set_added(told: &Arc<Object>, cx: &Context, ledger: &mut Ledger, plan: &mut P
         return;
     };
     let wish = i64::from(set.spec.replicas());
+    plan.trail.push(here!());
     (plan.sees, plan.wants) = (Fact::Count(0), Fact::Count(wish));
     let adopted = adopt_known_orphans(set, cx, ledger, plan);
     let account = ledger.account(told, set);
@@ -78,6 +80,7 @@ fn set_modified(
         return;
     };
     let (was, wish) = (i64::from(old.spec.replicas()), i64::from(new.spec.replicas()));
+    plan.trail.push(here!());
     (plan.sees, plan.wants) = (Fact::Count(was), Fact::Count(wish));
     let account = ledger.account(before, old);
     account.turn(told, cx.now);

@@ -1,0 +1,155 @@
+//! The loops' own source, edge beside level, with the branches marked that a pass took. The text
+//! comes from the build (`code.js`), the marks from the pass.
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+
+use crate::controllers::Spot;
+use crate::ui::bridge::{LANES, LaneId, index};
+use crate::ui::dom;
+use crate::ui::i18n::tr;
+use crate::ui::state::{Page, Tab};
+use crate::ui::words;
+use crate::view::LoopId;
+
+use super::passes::chip;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Texts by path; see `.ci/finish-page.mjs`.
+    #[wasm_bindgen(thread_local_v2, js_name = loopscopeCode)]
+    static CODE: Option<js_sys::Object>;
+}
+
+const SET: &str = "src/controllers/replica_set/";
+const DEPLOYMENT: &str = "src/controllers/deployment/";
+
+/// The files of a loop's flavour, in reading order.
+fn files(id: LoopId, lane: LaneId) -> Vec<String> {
+    let (folder, names): (&str, &[&str]) = match (id, lane) {
+        (LoopId::Deployment, LaneId::Edge) => (DEPLOYMENT, &["mod.rs", "edge.rs"]),
+        (LoopId::Deployment, LaneId::Level) => (DEPLOYMENT, &["mod.rs", "level.rs"]),
+        (_, LaneId::Level) => (SET, &["sync.rs"]),
+        (_, LaneId::Edge) => {
+            let names = &[
+                "on_change/mod.rs",
+                "on_change/pod_changed.rs",
+                "on_change/set_changed.rs",
+                "on_change/conclude.rs",
+            ];
+            (SET, names)
+        }
+    };
+    names.iter().map(|name| format!("{folder}{name}")).collect()
+}
+
+#[component]
+pub fn Code() -> impl IntoView {
+    let page = Page::get();
+    let loaded = RwSignal::new(false);
+    let asked = StoredValue::new(false);
+    let chosen = RwSignal::new(LoopId::ReplicaSet);
+    Effect::new(move || {
+        if page.tab.get() == Tab::Code && !asked.get_value() {
+            asked.set_value(true);
+            dom::load_script("./code.js", move || loaded.set(true), || {});
+        }
+    });
+    let choose = move |event| {
+        let name = event_target_value(&event);
+        let is_deployment = name == words::loop_name(LoopId::Deployment);
+        chosen.set(if is_deployment { LoopId::Deployment } else { LoopId::ReplicaSet });
+    };
+    let choices = [LoopId::ReplicaSet, LoopId::Deployment];
+    let choices = choices.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
+    view! {
+        <div class="code">
+            <div class="filters">
+                <select aria-label=move || tr!(tables.loop_name) on:change=choose>
+                    {choices.collect_view()}
+                </select>
+                <p class="hint-text">{move || tr!(code.hint)}</p>
+            </div>
+            <div class="sources">
+                {LANES.map(|lane| view! { <Source lane chosen loaded/> }.into_any()).collect_view()}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Source(lane: LaneId, chosen: RwSignal<LoopId>, loaded: RwSignal<bool>) -> impl IntoView {
+    let page = Page::get();
+    let place = NodeRef::<Div>::new();
+    let trail = Memo::new(move |_| {
+        if page.tab.get() == Tab::Code { trail_of(page, lane, chosen.get()) } else { Vec::new() }
+    });
+    let texts = move || {
+        let trail = trail.get();
+        let open = loaded.get() && page.tab.get() == Tab::Code;
+        let files = if open { files(chosen.get(), lane) } else { Vec::new() };
+        request_animation_frame(move || show_first_mark(place));
+        files.into_iter().map(|file| source(&file, &trail)).collect_view()
+    };
+    view! {
+        <section class="source" aria-label=move || words::lane(lane)>
+            <h4>{chip(lane)}</h4>
+            <div class="text" tabindex="0" role="region" aria-label=move || words::lane(lane)
+                node_ref=place>{texts}</div>
+        </section>
+    }
+    .into_any()
+}
+
+/// The branches of the pass that was picked, if it is one of this loop and lane; else of the one
+/// that the stage shows.
+fn trail_of(page: Page, lane: LaneId, id: LoopId) -> Vec<Spot> {
+    if let Some((of, number)) = page.picked.get()
+        && of == lane
+        && let Some(row) = page.run.pass(lane, number)
+        && row.id == id
+    {
+        return row.pass.trail.clone();
+    }
+    page.run.stages[index(lane)].with(|stage| {
+        let found = stage.loops.iter().find(|view| view.id == id);
+        let pass = found.and_then(|view| view.pass.as_ref().or(view.last.as_ref()));
+        pass.map(|pass| pass.trail.clone()).unwrap_or_default()
+    })
+}
+
+fn source(file: &str, trail: &[Spot]) -> AnyView {
+    let text = CODE.with(|code| {
+        let value = code.as_ref().and_then(|code| js_sys::Reflect::get(code, &file.into()).ok());
+        value.and_then(|value| value.as_string()).unwrap_or_default()
+    });
+    let lines = text.lines().zip(1u32..).map(|(line, number)| {
+        let here = trail.iter().any(|spot| spot.file == file && spot.line == number);
+        let comment = line.trim_start().starts_with("//");
+        // The line that notes the branch says nothing itself.
+        let text = if line.contains("here!()") && !here { "" } else { line };
+        let label = here.then(|| tr!(code.taken));
+        view! {
+            <span class="line" class:here=here class:comment=comment title=label>
+                {text.to_owned()}
+                "\n"
+            </span>
+        }
+        .into_any()
+    });
+    view! {
+        <h5 class="mono">{file.to_owned()}</h5>
+        <pre><code>{lines.collect_view()}</code></pre>
+    }
+    .into_any()
+}
+
+fn show_first_mark(place: NodeRef<Div>) {
+    let Some(place) = place.get_untracked() else { return };
+    let Ok(Some(mark)) = place.query_selector(".here") else { return };
+    let (frame, mark) = (place.get_bounding_client_rect(), mark.get_bounding_client_rect());
+    let middle = mark.top() - frame.top() - frame.height() / 2.0;
+    place.set_scroll_top(place.scroll_top() + middle.round() as i32);
+}

@@ -1,0 +1,138 @@
+//! The passes one by one, and why each came about.
+
+use leptos::prelude::*;
+
+use crate::ui::bridge::{LANES, LaneId};
+use crate::ui::format;
+use crate::ui::i18n::tr;
+use crate::ui::state::{Page, Tab};
+use crate::ui::words;
+use crate::view::{LoopId, PassFilter, PassRow};
+
+use super::why::Why;
+
+/// Rows shown: so many up to now, and so many of the computed future.
+const SHOWN: usize = 90;
+const AHEAD: usize = 30;
+
+const LOOPS: [LoopId; 6] = [
+    LoopId::Deployment,
+    LoopId::ReplicaSet,
+    LoopId::Scheduler,
+    LoopId::Kubelet,
+    LoopId::NodeLifecycle,
+    LoopId::GarbageCollector,
+];
+
+#[component]
+pub fn Passes() -> impl IntoView {
+    let page = Page::get();
+    let filter = RwSignal::new(PassFilter::default());
+    let rows = Memo::new(move |_| {
+        // What is not looked at is not built.
+        if page.tab.get() != Tab::Passes {
+            return Vec::new();
+        }
+        page.run.changed.track();
+        page.run.passes(filter.get(), SHOWN, AHEAD)
+    });
+    view! {
+        <div class="passes">
+            <div class="filters">{lanes(filter)} {which_loop(filter)} {idle(filter)}</div>
+            <Show when=move || rows.with(Vec::is_empty)>
+                <p class="hint-text">{move || tr!(passes.none)}</p>
+            </Show>
+            <ol class="pass-rows" tabindex="-1">
+                <For
+                    each=move || rows.get().into_iter().rev()
+                    key=|row| (row.lane, row.pass.number)
+                    children=move |row| one(page, &row)
+                />
+            </ol>
+            <Why/>
+        </div>
+    }
+    .into_any()
+}
+
+fn lanes(filter: RwSignal<PassFilter>) -> AnyView {
+    let one = move |lane: Option<LaneId>| {
+        view! {
+            <button
+                aria-pressed=move || (filter.with(|filter| filter.lane) == lane).to_string()
+                on:click=move |_| filter.update(|filter| filter.lane = lane)
+            >
+                {move || lane.map_or_else(|| tr!(lane.both), words::lane_word)}
+            </button>
+        }
+        .into_any()
+    };
+    let choices = [None, Some(LANES[0]), Some(LANES[1])].map(one).collect_view();
+    view! {
+        <div class="segments" role="group" aria-label=move || tr!(lane.which)>{choices}</div>
+    }
+    .into_any()
+}
+
+fn which_loop(filter: RwSignal<PassFilter>) -> AnyView {
+    let change = move |event| {
+        let name = event_target_value(&event);
+        let id = LOOPS.into_iter().find(|id| words::loop_name(*id) == name);
+        filter.update(|filter| filter.id = id);
+    };
+    let choices = LOOPS.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
+    view! {
+        <select aria-label=move || tr!(tables.loop_name) on:change=change>
+            <option value="">{move || tr!(passes.all_loops)}</option>
+            {choices.collect_view()}
+        </select>
+    }
+    .into_any()
+}
+
+fn idle(filter: RwSignal<PassFilter>) -> AnyView {
+    view! {
+        <label class="check">
+            <input
+                type="checkbox"
+                on:change=move |event| {
+                    let idle = event_target_checked(&event);
+                    filter.update(|filter| filter.idle = idle);
+                }
+            />
+            {move || tr!(passes.idle)}
+        </label>
+    }
+    .into_any()
+}
+
+fn one(page: Page, row: &PassRow) -> AnyView {
+    let (lane, number, at) = (row.lane, row.pass.number, row.pass.decided);
+    let picked = move || page.picked.get() == Some((lane, number));
+    let go = move |_| {
+        page.playing.set(false);
+        page.picked.set(Some((lane, number)));
+        page.run.seek(at);
+    };
+    let (name, pass) = (words::loop_of(row), row.pass.clone());
+    view! {
+        <li class:later=move || page.run.clock.with(|clock| clock.now < at)>
+            <button on:click=go title=move || tr!(log.go) aria-pressed=move || picked().to_string()>
+                <time class="mono">{move || format::clock(at)}</time>
+                <span>
+                    {chip(lane)} " " <b>{name}</b> " " {move || words::pass(&pass)}
+                </span>
+            </button>
+        </li>
+    }
+    .into_any()
+}
+
+/// A lane's name as a small label.
+pub fn chip(lane: LaneId) -> AnyView {
+    let class = match lane {
+        LaneId::Edge => "chip edge",
+        LaneId::Level => "chip level",
+    };
+    view! { <span class=class>{move || words::lane_word(lane)}</span> }.into_any()
+}

@@ -1,0 +1,214 @@
+//! The passes of a run one by one, and why each came about: from the pass back through the watch
+//! event that woke it to the write behind that event, and so on to what a person did.
+
+use crate::api::{ObjectKey, Str};
+use crate::apiserver::WatchEventType;
+use crate::kernel::Time;
+use crate::scenario::{Entry, Input, Run, Told};
+use crate::world::{Cause, Lane, LaneId, Occurrence, PassRecord};
+
+use super::build::{loop_id, pass_view};
+use super::stage::{LoopId, PassView};
+
+/// Links of a chain that are told at most.
+const CHAIN_MAX: usize = 16;
+
+/// A pass, for the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassRow {
+    /// In which lane.
+    pub lane: LaneId,
+    /// Of which loop.
+    pub id: LoopId,
+    /// The pass.
+    pub pass: PassView,
+}
+
+/// Which passes are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassFilter {
+    /// Of this lane only.
+    pub lane: Option<LaneId>,
+    /// Of this loop only.
+    pub id: Option<LoopId>,
+    /// Also those that found nothing to do.
+    pub idle: bool,
+}
+
+/// A link of the chain that led to a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reason {
+    /// Somebody did this, or the scenario did.
+    Did {
+        /// When.
+        at: Time,
+        /// The console line.
+        line: Str,
+        /// Whether the scenario did it.
+        of_script: bool,
+    },
+    /// A pass wrote something.
+    Pass(PassRow),
+    /// A watch event told of it.
+    Watch {
+        /// When the write behind it was done, as far as that is known.
+        at: Option<Time>,
+        /// What it tells.
+        event: WatchEventType,
+        /// Of which object.
+        object: ObjectKey,
+        /// The revision.
+        revision: u64,
+    },
+    /// No watch event: a resync, a list, a back-off, a timer.
+    Other(Cause),
+    /// The chain is longer than what is told.
+    More,
+}
+
+/// The passes that fit: the newest `before` up to now, and the first `after` of the computed
+/// future; oldest first.
+pub fn list(run: &Run, filter: PassFilter, before: usize, after: usize) -> Vec<PassRow> {
+    let (mut past, mut future): (Vec<PassRow>, Vec<PassRow>) = Default::default();
+    let fits = |pass: &&PassRecord| {
+        let idle = pass.does.is_empty() && pass.error.is_none() && !pass.crashed;
+        (filter.idle || !idle) && filter.id.is_none_or(|id| id == loop_id(pass.controller))
+    };
+    for lane in run.lanes().iter().filter(|lane| filter.lane.is_none_or(|id| id == lane.id)) {
+        let told = run.past(lane.id);
+        let ended_before = told.iter().rev().filter_map(ended).filter(fits).take(before);
+        past.extend(ended_before.map(|pass| row(lane, pass)));
+        let rest = run.story(lane.id).get(told.len()..).unwrap_or_default();
+        let ended_after = rest.iter().filter_map(ended).filter(fits).take(after);
+        future.extend(ended_after.map(|pass| row(lane, pass)));
+    }
+    for rows in [&mut past, &mut future] {
+        rows.sort_by_key(|row| (row.pass.started, row.lane, row.pass.number));
+    }
+    let surplus = past.len().saturating_sub(before);
+    past.drain(..surplus);
+    future.truncate(after);
+    past.append(&mut future);
+    past
+}
+
+/// A pass by its number in its lane.
+pub fn find(run: &Run, lane: LaneId, number: u64) -> Option<PassRow> {
+    let lane = run.lane(lane)?;
+    let found = run.story(lane.id).iter().rev().filter_map(ended).find(|p| p.number == number)?;
+    Some(row(lane, found))
+}
+
+/// What led to a pass, the nearest cause first.
+pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
+    let mut chain = Vec::new();
+    let Some(lane) = run.lane(lane) else { return chain };
+    let Some(mut at) = find(run, lane.id, number) else { return chain };
+    loop {
+        if chain.len() >= CHAIN_MAX {
+            chain.push(Reason::More);
+            return chain;
+        }
+        let Cause::Watch(event, object, revision) = at.pass.woken_by.clone() else {
+            chain.push(Reason::Other(at.pass.woken_by.clone()));
+            return chain;
+        };
+        let writer = writer_of(run.story(lane.id), revision);
+        let did = if writer.is_none() { doer_of(run, lane.id, &at.pass) } else { None };
+        let done = writer.and_then(|pass| pass.ended).or(did.as_ref().map(|did| did.0.at));
+        chain.push(Reason::Watch { at: done, event, object, revision });
+        if let Some((input, of_script)) = did {
+            let (at, line) = (input.at, input.line.as_str().into());
+            chain.push(Reason::Did { at, line, of_script });
+        }
+        let Some(writer) = writer else { return chain };
+        at = row(lane, writer);
+        chain.push(Reason::Pass(at.clone()));
+    }
+}
+
+fn row(lane: &Lane, pass: &PassRecord) -> PassRow {
+    PassRow { lane: lane.id, id: loop_id(pass.controller), pass: pass_view(&lane.world, pass) }
+}
+
+fn ended(entry: &Entry) -> Option<&PassRecord> {
+    match &entry.what {
+        Told::World(Occurrence::PassEnded(pass)) => Some(pass),
+        _ => None,
+    }
+}
+
+/// The pass that made this revision. A write that changed nothing answers with an older one, so
+/// the first that names it counts.
+fn writer_of(entries: &[Entry], revision: u64) -> Option<&PassRecord> {
+    entries.iter().filter_map(ended).find(|pass| pass.wrote.contains(&revision))
+}
+
+/// What somebody did in this lane last before a pass that no other pass led to. A kubectl line
+/// takes effect at once, so what it wrote bears its time.
+fn doer_of<'a>(run: &'a Run, lane: LaneId, pass: &PassRecord) -> Option<(&'a Input, bool)> {
+    let script = run.script().iter().map(|input| (input, true));
+    let inputs = run.inputs().iter().map(|input| (input, false));
+    let before = script.chain(inputs).filter(|(input, _)| {
+        input.at <= pass.started
+            && input.lanes.includes(lane)
+            && !input.line.trim_start().starts_with("fault")
+    });
+    before.max_by_key(|(input, of_script)| (input.at, !of_script))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::In;
+    use crate::view::Session;
+
+    fn after_a_deletion() -> Session {
+        let mut session = Session::open_shipped("doubled-event", Some(7));
+        session.seek(Time::from_secs(9));
+        let line = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
+        session.act(line, None, In::Both);
+        session.seek(Time::from_secs(14));
+        session
+    }
+
+    #[test]
+    fn the_chain_of_a_replacement_leads_back_to_the_line_that_deleted() {
+        let session = after_a_deletion();
+        let filter = PassFilter { id: Some(LoopId::Scheduler), ..PassFilter::default() };
+        let rows = session.passes(PassFilter { lane: Some(LaneId::Level), ..filter }, 50, 0);
+        let last = rows.last().expect("the new pod was bound");
+        let chain = session.why(LaneId::Level, last.pass.number);
+        let words: Vec<String> = chain
+            .iter()
+            .map(|reason| match reason {
+                Reason::Watch { event, .. } => event.word().to_string(),
+                Reason::Pass(row) => format!("{:?}", row.id),
+                Reason::Did { line, .. } => line.to_string(),
+                Reason::Other(cause) => format!("{cause:?}"),
+                Reason::More => "more".to_string(),
+            })
+            .collect();
+        assert_eq!(words[..3], ["ADDED", "ReplicaSet", "DELETED"]);
+        assert!(words[3].starts_with("kubectl delete pod"), "{words:?}");
+    }
+
+    #[test]
+    fn a_pass_tells_what_it_asked_for_and_what_came_of_it() {
+        let session = after_a_deletion();
+        let filter = PassFilter { id: Some(LoopId::ReplicaSet), ..PassFilter::default() };
+        let rows = session.passes(PassFilter { lane: Some(LaneId::Level), ..filter }, 50, 0);
+        let made = rows.iter().rev().find(|row| row.pass.does.len() > 1).expect("it made a pod");
+        assert!(made.pass.acts.iter().all(|act| act.outcome.is_ok()), "{:?}", made.pass.acts);
+        assert_eq!(made.pass.wrote.len(), made.pass.acts.len());
+    }
+
+    #[test]
+    fn idle_passes_are_listed_on_demand_only() {
+        let session = after_a_deletion();
+        let busy = session.passes(PassFilter::default(), 500, 0);
+        let all = session.passes(PassFilter { idle: true, ..PassFilter::default() }, 500, 0);
+        assert!(all.len() > busy.len());
+        assert!(busy.windows(2).all(|pair| pair[0].pass.started <= pair[1].pass.started));
+    }
+}
