@@ -74,6 +74,10 @@ impl Api for Shell<'_> {
         self.0.request(&request)
     }
 
+    fn request_as(&mut self, request: Request, manager: &str) -> Response {
+        self.0.request_as(&request, manager)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.0.now())
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, Lease, Object, ObjectKey, Str, Timestamp};
+use crate::apiserver::managed_fields::manager_of;
 use crate::apiserver::{ApiServer, Request, Response, Store};
 use crate::controllers::{Context, Woken};
 use crate::kernel::{Agenda, Rng, Time, TraceHash};
@@ -389,8 +390,12 @@ impl World {
 
     /// Carries out a request at the API server and publishes what it changed.
     pub(super) fn handle(&mut self, request: &Request, by: &str) -> Response {
+        self.handle_as(request, by, manager_of(by))
+    }
+
+    fn handle_as(&mut self, request: &Request, by: &str, manager: &str) -> Response {
         let before = replicas_of(self.api.store().get(&request.key()));
-        let response = self.api.handle(request, self.now);
+        let response = self.api.handle_as(request, manager, self.now);
         if let Ok(object) = &response {
             self.hash.text(by);
             self.hash.number(object.meta().resource_version);
@@ -412,6 +417,11 @@ impl World {
     /// What a person does with kubectl: it takes effect at once.
     pub fn request(&mut self, request: &Request) -> Response {
         self.handle(request, "kubectl")
+    }
+
+    /// The same, under the name of a field manager.
+    pub fn request_as(&mut self, request: &Request, manager: &str) -> Response {
+        self.handle_as(request, "kubectl", manager)
     }
 
     /// Time that a message takes one way, drawn from the process's own stream.
