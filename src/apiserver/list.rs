@@ -179,6 +179,10 @@ impl ApiServer {
         let store = self.store();
         let asked = version(&options.resource_version)?;
         must_be_there(asked, store)?;
+        if asked > 0 && !options.continue_token.is_empty() {
+            let text = "specifying resource version is not allowed when using continue";
+            return Err(ApiError::new(Reason::BadRequest, text));
+        }
         let (at, after) = match options.continue_token.as_str() {
             "" => (asked, None),
             token => read_token(token)?,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::api::{Kind, Object};
 
 use super::list::{self, ListOptions};
-use super::{ApiError, ApiServer, WatchEvent, WatchEventType};
+use super::{ApiError, Store, WatchEvent, WatchEventType};
 
 /// The annotation of the bookmark that ends the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
@@ -26,18 +26,18 @@ pub struct Watch {
     ended: bool,
 }
 
-impl ApiServer {
+impl Watch {
     /// Opens a watch. Without a version, and from 0, it begins with what is there, as Added.
-    pub fn watch(&self, kind: Kind, options: &ListOptions) -> Result<Watch, ApiError> {
+    pub fn open(store: &Store, kind: Kind, options: &ListOptions) -> Result<Watch, ApiError> {
         let options = ListOptions { watch: true, ..options.clone() };
         list::check(kind, &options)?;
         let asked = list::version(&options.resource_version)?;
-        let now = self.store().revision();
+        let now = store.revision();
         let shows = options.send_initial_events.unwrap_or(asked == 0);
         let event = |kind, object| WatchEvent { kind, object, revision: now };
         let mut initial = Vec::new();
         if shows {
-            let objects = self.store().list(kind).filter(|object| options.select(object));
+            let objects = store.list(kind).filter(|object| options.select(object));
             initial.extend(objects.map(|object| event(WatchEventType::Added, object.clone())));
         }
         if shows && options.send_initial_events == Some(true) && options.allow_watch_bookmarks {
@@ -47,16 +47,13 @@ impl ApiServer {
         let revision = if shows || asked == 0 { now } else { asked };
         Ok(Watch { kind, options, revision, initial, ended: false })
     }
-}
 
-impl Watch {
     /// What happened since the last call. An error is told once and ends the watch: from a version
     /// that is compacted away it is 410 Expired.
-    pub fn next(&mut self, server: &ApiServer) -> Vec<Result<WatchEvent, ApiError>> {
+    pub fn next(&mut self, store: &Store) -> Vec<Result<WatchEvent, ApiError>> {
         if self.ended {
             return Vec::new();
         }
-        let store = server.store();
         let mut events: Vec<_> = std::mem::take(&mut self.initial).into_iter().map(Ok).collect();
         let commits = match store.since(self.revision) {
             Ok(commits) => commits,
@@ -94,32 +91,30 @@ fn bookmark(kind: Kind, revision: u64, ends: bool) -> Option<Arc<Object>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apiserver::Request;
-    use crate::kernel::Time;
     use serde_json::json;
 
     #[test]
     fn initial_events_end_with_a_bookmark() {
-        let mut server = ApiServer::new(1);
-        let create = |name: &str| {
+        let mut store = Store::default();
+        let object = |name: &str| {
             let value = json!({"metadata": {"name": name}});
-            Request::Create(Arc::new(Object::from_value(Kind::ConfigMap, value).unwrap()))
+            Object::from_value(Kind::ConfigMap, value).unwrap()
         };
-        server.handle(&create("a"), Time::ZERO).unwrap();
+        store.put(object("a")).unwrap();
         let options = ListOptions {
             send_initial_events: Some(true),
             resource_version_match: "NotOlderThan".into(),
             allow_watch_bookmarks: true,
             ..ListOptions::default()
         };
-        let mut watch = server.watch(Kind::ConfigMap, &options).unwrap();
-        server.handle(&create("b"), Time::ZERO).unwrap();
-        let events: Vec<WatchEvent> = watch.next(&server).into_iter().map(Result::unwrap).collect();
+        let mut watch = Watch::open(&store, Kind::ConfigMap, &options).unwrap();
+        store.put(object("b")).unwrap();
+        let events: Vec<WatchEvent> = watch.next(&store).into_iter().map(Result::unwrap).collect();
         let kinds: Vec<&str> = events.iter().map(|event| event.kind.word()).collect();
         assert_eq!(kinds, ["ADDED", "BOOKMARK", "ADDED"]);
         let annotations = &events[1].object.meta().annotations;
         assert_eq!(annotations.get(INITIAL_EVENTS_END).map(|text| &**text), Some("true"));
         assert_eq!(watch.bookmark().map(|event| event.revision), Some(2));
-        assert!(watch.next(&server).is_empty());
+        assert!(watch.next(&store).is_empty());
     }
 }

@@ -188,6 +188,11 @@ impl World {
         self.now
     }
 
+    /// The API server, to read from.
+    pub fn api(&self) -> &ApiServer {
+        &self.api
+    }
+
     /// What is stored: the truth.
     pub fn store(&self) -> &Store {
         self.api.store()

@@ -102,14 +102,15 @@ pub fn apply(
     writer: &Writer,
     force: bool,
 ) -> Result<Value, Vec<Conflict>> {
-    let wanted = without_meta(fields_of(schema, config));
-    let own = writer.entry(ManagedFieldsOperation::Apply, wanted);
+    let named = fields_of(schema, config);
+    let own = writer.entry(ManagedFieldsOperation::Apply, without_meta(named.clone()));
     let last = entries.iter().find(|entry| entry.is_of(&own)).cloned();
     let mut others: Vec<ManagedFieldsEntry> =
         entries.iter().filter(|entry| !entry.is_of(&own)).cloned().collect();
     let mut value = merge::merge(schema, live, config);
     if let Some(last) = &last {
-        let all = others.iter().fold(own.fields.clone(), |all, entry| all.union(&entry.fields));
+        // With the name and what else belongs to nobody, so that no map of theirs goes.
+        let all = others.iter().fold(named, |all, entry| all.union(&entry.fields));
         merge::prune(schema, &mut value, &last.fields, &all);
     }
     let found = compare(schema, live, &value);

