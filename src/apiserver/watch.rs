@@ -2,7 +2,8 @@
 //! `pkg/storage/cacher`.
 //!
 //! The simulation's own reflectors use the same store and the same selection of changes
-//! (`Commit::seen_through`); their streams have latency and faults of their own (`world/stream.rs`).
+//! (`Commit::seen_through`); their streams have latency and faults of their own
+//! (`world/stream.rs`).
 
 use std::sync::Arc;
 

@@ -269,7 +269,8 @@ mod tests {
         let value = json!({"containers": [{"name": "a"}, {"name": "b"}], "map": {"x": 1}});
         for (patch, result) in [
             (
-                json!({"containers": [{"name": "a", "$patch": "delete"}], "map": {"$patch": "delete"}}),
+                json!({"containers": [{"name": "a", "$patch": "delete"}],
+                       "map": {"$patch": "delete"}}),
                 json!({"containers": [{"name": "b"}]}),
             ),
             (
