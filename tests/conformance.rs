@@ -55,6 +55,7 @@ type Check = fn(&Value, &Value) -> Outcome;
 
 #[path = "conformance/checks"]
 mod checks {
+    pub mod api_semantics;
     pub mod controller_expectations;
     pub mod deployment_fenceposts;
     pub mod deployment_proportional_scaling;
@@ -77,9 +78,11 @@ mod checks {
     pub mod quantity;
     pub mod replicaset_manage_replicas;
     pub mod replicaset_status;
+    pub mod resource_version;
     pub mod restart_policy;
     pub mod scheduler_filters;
     pub mod scheduler_scores;
+    pub mod server_side_apply;
     pub mod validation_errors;
     pub mod workqueue_rate_limiter;
     pub mod workqueue_semantics;
@@ -115,6 +118,9 @@ const FILES: &[(&str, Check)] = &[
     ("scheduler_filters", checks::scheduler_filters::check),
     ("scheduler_scores", checks::scheduler_scores::check),
     ("node_lifecycle", checks::node_lifecycle::check),
+    ("api_semantics", checks::api_semantics::check),
+    ("resource_version", checks::resource_version::check),
+    ("server_side_apply", checks::server_side_apply::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.

@@ -30,6 +30,11 @@ impl Api for Cluster {
         self.server.handle(&request, self.now)
     }
 
+    fn request_as(&mut self, request: Request, manager: &str) -> Response {
+        self.writes += 1;
+        self.server.handle_as(&request, manager, self.now)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.now)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, Rest, Str, StrMap, Timestamp, is_default};
+use super::{Kind, ManagedFields, Rest, Str, StrMap, Timestamp, is_default};
 
 /// `metav1.ObjectMeta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,11 @@ pub struct ObjectMeta {
     /// What must happen before it may go.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Str>,
-    /// managedFields and others.
+    /// Who wants which fields. On the wire only where it is asked for: what a client sends stands
+    /// in `rest` until the server has read it.
+    #[serde(skip)]
+    pub managed_fields: ManagedFields,
+    /// Other fields.
     #[serde(flatten)]
     pub rest: Rest,
 }

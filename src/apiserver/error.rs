@@ -96,6 +96,18 @@ impl ApiError {
         Self::new(Reason::Conflict, text)
     }
 
+    /// Somebody else changed the object since it was read.
+    pub fn modified(kind: Kind, name: &str) -> ApiError {
+        let why = "the object has been modified; please apply your changes to the latest version \
+                   and try again";
+        Self::conflict(kind, name, why)
+    }
+
+    /// The version that is asked for is no longer kept.
+    pub fn expired(why: impl Into<String>) -> ApiError {
+        Self::new(Reason::Expired, why)
+    }
+
     /// The object breaks rules; `errors` are field errors in Kubernetes' words.
     pub fn invalid(kind: Kind, name: &str, errors: &[String]) -> ApiError {
         let what = match kind.group() {

@@ -1,18 +1,30 @@
 //! The API server: a request in, a response and watch events out.
 
+mod apply;
 pub mod defaults;
 pub mod deletion;
 mod error;
+mod field_selector;
+mod generate_name;
+mod list;
+pub mod managed_fields;
 mod merge_patch;
+pub mod patch;
 mod request;
 mod server;
 mod store;
 mod strategy;
 pub mod validation;
+mod watch;
 mod watch_event;
 
 pub use error::{ApiError, Reason};
+pub use field_selector::FieldSelector;
+pub use generate_name::{GENERATE_NAME_TRIES, free_name};
+pub use list::{ListOptions, Listed, validate_list_options};
+pub use patch::{Patch, PatchRequest};
 pub use request::{DeleteOptions, Part, Preconditions, Propagation, Request, Response, Verb};
 pub use server::ApiServer;
 pub use store::{Commit, EVENT_LIMIT, HISTORY_LIMIT, OBJECT_LIMIT, Store};
+pub use watch::Watch;
 pub use watch_event::{WatchEvent, WatchEventType};

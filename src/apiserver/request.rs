@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::{Object, ObjectKey, Str, Value};
 
-use super::ApiError;
+use super::{ApiError, PatchRequest};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Request {
     Update(Part, Arc<Object>),
     /// Merge a JSON merge patch into the object. `uid` and `resourceVersion` in it are conditions.
     Patch(Part, ObjectKey, Value),
+    /// A patch of another type, or server-side apply.
+    PatchWith(Box<PatchRequest>),
     /// Delete an object.
     Delete(ObjectKey, DeleteOptions),
     /// Give a pod (with this uid) its node.
@@ -91,7 +93,7 @@ impl Request {
         match self {
             Request::Create(_) => Verb::Create,
             Request::Update(..) => Verb::Update,
-            Request::Patch(..) => Verb::Patch,
+            Request::Patch(..) | Request::PatchWith(_) => Verb::Patch,
             Request::Delete(..) => Verb::Delete,
             Request::Bind(..) => Verb::Bind,
             Request::Get(_) => Verb::Get,
@@ -104,12 +106,17 @@ impl Request {
             Request::Create(object) | Request::Update(_, object) => object.key(),
             Request::Patch(_, key, _) | Request::Delete(key, _) => key.clone(),
             Request::Bind(key, ..) | Request::Get(key) => key.clone(),
+            Request::PatchWith(patch) => patch.key.clone(),
         }
     }
 
     /// Whether it reaches the status only.
     pub fn is_status(&self) -> bool {
-        matches!(self, Request::Update(Part::Status, _) | Request::Patch(Part::Status, ..))
+        match self {
+            Request::Update(part, _) | Request::Patch(part, ..) => *part == Part::Status,
+            Request::PatchWith(patch) => patch.part == Part::Status,
+            _ => false,
+        }
     }
 
     /// Whether it may change something.

@@ -2,25 +2,21 @@
 //! the real server (read, check preconditions, merge, default, validate, store). Kubernetes:
 //! apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
 //!
-//! Left out: authentication, dry run, managed fields, server-side apply, quota.
+//! Patches with a type and server-side apply are in `apply.rs`, lists in `list.rs`. Left out:
+//! authentication, dry run, quota.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, Value};
+use crate::api::{Kind, ManagedFields, Object, ObjectKey, Str, Timestamp, Value};
 use crate::kernel::{Time, stable_hash};
 
 use super::deletion::{self, Deletion};
+use super::managed_fields::{note_create, note_update};
 use super::merge_patch::merge;
 use super::store::Store;
-use super::strategy;
-use super::{ApiError, DeleteOptions, Part, Reason, Request, Response};
-
-/// How often a taken generated name is tried again.
-const GENERATE_NAME_TRIES: u32 = 8;
-const NAME_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-const MODIFIED: &str = "the object has been modified; please apply your changes to the latest \
-                        version and try again";
+use super::{ApiError, DeleteOptions, Part, Request, Response};
+use super::{generate_name, strategy};
 
 /// One cluster's API server.
 #[derive(Clone, Debug)]
@@ -30,12 +26,16 @@ pub struct ApiServer {
     created: u64,
     /// How many names were generated from each prefix.
     generated: BTreeMap<Str, u64>,
+    /// The field manager of the request that is being carried out.
+    writer: Str,
+    now: Time,
 }
 
 impl ApiServer {
     /// An empty server. `seed` decides uids and generated names.
     pub fn new(seed: u64) -> ApiServer {
-        ApiServer { store: Store::default(), seed, created: 0, generated: BTreeMap::new() }
+        let (store, generated) = (Store::default(), BTreeMap::new());
+        ApiServer { store, seed, created: 0, generated, writer: "".into(), now: Time::ZERO }
     }
 
     /// What is stored.
@@ -48,9 +48,19 @@ impl ApiServer {
         self.store.compact();
     }
 
-    /// Carries out a request.
+    /// Carries out a request of nobody in particular.
     pub fn handle(&mut self, request: &Request, now: Time) -> Response {
+        self.handle_as(request, "", now)
+    }
+
+    /// Carries out a request of a field manager.
+    pub fn handle_as(&mut self, request: &Request, manager: &str, now: Time) -> Response {
+        if *self.writer != *manager {
+            self.writer = manager.into();
+        }
+        self.now = now;
         match request {
+            Request::PatchWith(patch) => self.patch_with(patch, now),
             Request::Create(object) => self.create(object, now),
             Request::Update(part, object) => self.update(*part, object),
             Request::Patch(part, key, patch) => self.patch(*part, key, patch),
@@ -60,11 +70,26 @@ impl ApiServer {
         }
     }
 
-    fn read(&self, key: &ObjectKey) -> Result<&Arc<Object>, ApiError> {
+    /// Who writes.
+    pub(super) fn writer(&self) -> &Str {
+        &self.writer
+    }
+
+    pub(super) fn read(&self, key: &ObjectKey) -> Result<&Arc<Object>, ApiError> {
         self.store.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))
     }
 
     fn create(&mut self, object: &Object, now: Time) -> Response {
+        self.create_noted(object, None, now)
+    }
+
+    /// Creates an object; `managers` are noted by whoever made them known.
+    pub(super) fn create_noted(
+        &mut self,
+        object: &Object,
+        managers: Option<ManagedFields>,
+        now: Time,
+    ) -> Response {
         let mut object = object.clone();
         strategy::prepare_for_create(&mut object);
         if object.meta().name.is_empty() {
@@ -85,6 +110,10 @@ impl ApiServer {
         meta.uid = uid;
         meta.creation_timestamp = Some(Timestamp::from(now));
         meta.generation = i64::from(strategy::has_generation(key.kind));
+        note_create(&mut object, &self.writer, Timestamp::from(now));
+        if let Some(managers) = managers {
+            object.meta_mut().managed_fields = managers;
+        }
         self.store.put(object)
     }
 
@@ -96,29 +125,14 @@ impl ApiServer {
             let why = ["metadata.name: Required value: name or generateName is required".into()];
             return Err(ApiError::invalid(kind, "", &why));
         };
-        // 63 less the suffix, as `names.maxGeneratedNameLength`.
-        let prefix: Str = prefix.chars().take(58).collect::<String>().into();
+        let prefix = generate_name::prefix_of(&prefix);
         let count = self.generated.entry(prefix.clone()).or_default();
         *count += 1;
-        let first_salt = *count * u64::from(GENERATE_NAME_TRIES);
-        let taken = |name: &Str| {
+        let candidates = generate_name::candidates(self.seed, &prefix, *count);
+        generate_name::free_name(kind, candidates, |name| {
             let key = ObjectKey::new(kind, object.meta().namespace.clone(), name.clone());
             self.store.get(&key).is_some()
-        };
-        let name = |attempt| -> Str {
-            let salt = first_salt + u64::from(attempt);
-            let mut hash = stable_hash(self.seed ^ salt, prefix.as_bytes());
-            let suffix: String = std::iter::repeat_with(|| {
-                let letter = NAME_ALPHABET[(hash % NAME_ALPHABET.len() as u64) as usize];
-                hash /= NAME_ALPHABET.len() as u64;
-                char::from(letter)
-            })
-            .take(5)
-            .collect();
-            format!("{prefix}{suffix}").into()
-        };
-        let mut tries = (0..GENERATE_NAME_TRIES).map(name);
-        tries.find(|name| !taken(name)).ok_or_else(|| ApiError::already_exists(kind, &prefix))
+        })
     }
 
     fn new_uid(&self, key: &ObjectKey) -> Str {
@@ -138,22 +152,47 @@ impl ApiServer {
 
     fn update(&mut self, part: Part, object: &Object) -> Response {
         let key = object.key();
-        let stored = self.read(&key)?.clone();
         let asked = object.meta();
+        let creates = part == Part::Main && strategy::allows_create_on_update(key.kind);
+        if creates && asked.resource_version == 0 && self.store.get(&key).is_none() {
+            return self.create(object, self.now);
+        }
+        let stored = self.read(&key)?.clone();
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
         let after = strategy::merge_update(part, &stored, object);
         self.store_update(part, &stored, after)
     }
 
-    fn store_update(&mut self, part: Part, stored: &Arc<Object>, mut after: Object) -> Response {
+    /// Stores a changed object, and notes who changed it.
+    pub(super) fn store_update(
+        &mut self,
+        part: Part,
+        stored: &Arc<Object>,
+        mut after: Object,
+    ) -> Response {
+        if after == **stored {
+            return Ok(stored.clone());
+        }
+        note_update(stored, &mut after, part, &self.writer, Timestamp::from(self.now));
+        self.store_noted(part, stored, after)
+    }
+
+    /// Stores a changed object.
+    pub(super) fn store_noted(
+        &mut self,
+        part: Part,
+        stored: &Arc<Object>,
+        mut after: Object,
+    ) -> Response {
         if part != Part::Status {
             strategy::bump_generation(stored, &mut after);
         }
         if after == **stored {
             return Ok(stored.clone());
         }
-        if part != Part::Status {
-            strategy::validate_update(stored, &after)?;
+        match part {
+            Part::Status => strategy::validate_status(stored, &after)?,
+            _ => strategy::validate_update(stored, &after)?,
         }
         let meta = after.meta();
         let done = meta.is_terminating()
@@ -170,16 +209,7 @@ impl ApiServer {
         let stored = self.read(key)?.clone();
         let mut value = stored.to_value();
         merge(&mut value, patch);
-        let patched = Object::from_value(key.kind, value)
-            .map_err(|error| ApiError::new(Reason::BadRequest, error.to_string()))?;
-        let asked = patched.meta();
-        let moved = patched.key() != *key;
-        if moved {
-            let why = "metadata.name: Invalid value: field is immutable".to_string();
-            return Err(ApiError::invalid(key.kind, &key.name, &[why]));
-        }
-        check_preconditions(&stored, &asked.uid, asked.resource_version)?;
-        let after = strategy::merge_update(part, &stored, &patched);
+        let after = self.merged(part, &stored, value)?;
         self.store_update(part, &stored, after)
     }
 
@@ -232,7 +262,12 @@ impl ApiServer {
     }
 }
 
-fn check_preconditions(stored: &Object, uid: &str, version: u64) -> Result<(), ApiError> {
+/// Refuses a write that was meant for another object, or for an older state of this one.
+pub(super) fn check_preconditions(
+    stored: &Object,
+    uid: &str,
+    version: u64,
+) -> Result<(), ApiError> {
     let (meta, kind) = (stored.meta(), stored.kind());
     if !uid.is_empty() && *uid != *meta.uid {
         let why = format!(
@@ -242,7 +277,7 @@ fn check_preconditions(stored: &Object, uid: &str, version: u64) -> Result<(), A
         return Err(ApiError::conflict(kind, &meta.name, &why));
     }
     if version != 0 && version != meta.resource_version {
-        return Err(ApiError::conflict(kind, &meta.name, MODIFIED));
+        return Err(ApiError::modified(kind, &meta.name));
     }
     Ok(())
 }

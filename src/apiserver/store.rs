@@ -42,7 +42,16 @@ impl Commit {
             (true, true) => WatchEventType::Modified,
             (true, false) => WatchEventType::Deleted,
         };
-        Some(WatchEvent { kind, object: self.last.clone(), revision: self.revision })
+        let object = match &self.before {
+            // What leaves the selection is shown as it last was inside.
+            Some(before) if kind == WatchEventType::Deleted && self.after.is_some() => {
+                let mut last = Object::clone(before);
+                last.meta_mut().resource_version = self.revision;
+                Arc::new(last)
+            }
+            _ => self.last.clone(),
+        };
+        Some(WatchEvent { kind, object, revision: self.revision })
     }
 
     /// The object that changed, as it now is or last was.

@@ -16,6 +16,24 @@ pub fn has_generation(kind: Kind) -> bool {
     !matches!(kind, Kind::Node | Kind::Event | Kind::Lease | Kind::Namespace)
 }
 
+/// Whether an update makes an object that is not there.
+pub fn allows_create_on_update(kind: Kind) -> bool {
+    use Kind::{
+        ClusterRole, ClusterRoleBinding, Event, Lease, LimitRange, Role, RoleBinding, Service,
+    };
+    matches!(
+        kind,
+        Lease
+            | Event
+            | Service
+            | LimitRange
+            | Role
+            | RoleBinding
+            | ClusterRole
+            | ClusterRoleBinding
+    )
+}
+
 /// A new object carries no status and no server-made metadata, whatever the client sent.
 pub fn prepare_for_create(object: &mut Object) {
     let kind = object.kind();
@@ -87,6 +105,7 @@ fn keep_status(stored: &Object, mut after: Object) -> Object {
     meta.resource_version = kept.resource_version;
     meta.deletion_timestamp = kept.deletion_timestamp;
     meta.deletion_grace_period_seconds = kept.deletion_grace_period_seconds;
+    meta.managed_fields = kept.managed_fields.clone();
     match (&mut after, stored) {
         (Object::Pod(after), Object::Pod(stored)) => after.status = stored.status.clone(),
         (Object::ReplicaSet(after), Object::ReplicaSet(stored)) => {
@@ -138,6 +157,13 @@ fn take_replicas(mut after: Object, asked: &Object) -> Object {
         (Object::Deployment(after), Object::Deployment(asked)) => {
             after.spec.replicas = asked.spec.replicas;
         }
+        (Object::Generic(after), Object::Generic(asked)) => {
+            let replicas = asked.rest.get("spec").and_then(|spec| spec.get("replicas"));
+            let spec = after.rest.get_mut("spec").and_then(|spec| spec.as_object_mut());
+            if let (Some(replicas), Some(spec)) = (replicas, spec) {
+                spec.insert("replicas".into(), replicas.clone());
+            }
+        }
         _ => {}
     }
     after
@@ -167,6 +193,11 @@ pub fn validate_create(object: &Object) -> Result<(), ApiError> {
 /// Refuses a change that breaks rules.
 pub fn validate_update(stored: &Object, after: &Object) -> Result<(), ApiError> {
     refuse(after, &validation::validate_update(stored, after))
+}
+
+/// Refuses a status that breaks rules: a few comparisons of numbers, as statuses are written often.
+pub fn validate_status(stored: &Object, after: &Object) -> Result<(), ApiError> {
+    refuse(after, &validation::validate_status(stored, after))
 }
 
 fn refuse(object: &Object, errors: &[String]) -> Result<(), ApiError> {

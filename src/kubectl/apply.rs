@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::api::{Object, Str, Value};
+pub use crate::apiserver::managed_fields::LAST_APPLIED;
 use crate::apiserver::{Part, Request};
 use crate::manifest::{self, Document};
 
@@ -11,10 +12,7 @@ use super::command::{DryRun, FromText};
 use super::errors::refused;
 use super::merge::{difference, three_way};
 use super::resources::printed;
-use super::{Api, Output};
-
-/// The annotation.
-pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+use super::{Api, Output, server_side};
 
 /// Applies a text.
 pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
@@ -25,6 +23,9 @@ pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut
     let mut errors = Vec::new();
     for document in &reading.documents {
         match in_namespace(document, options.namespace.as_ref()) {
+            Ok(object) if options.server_side => {
+                errors.extend(server_side::apply(&object, document, options, api, out).err());
+            }
             Ok(object) => errors.extend(one(&object, document, options, api, out).err()),
             Err(error) => errors.push(error),
         }

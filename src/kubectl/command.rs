@@ -1,7 +1,7 @@
 //! What a line asks for.
 
 use crate::api::{Kind, Str, selector::Selector};
-use crate::apiserver::Propagation;
+use crate::apiserver::{Part, Propagation};
 
 /// A line that kubectl understands.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,8 @@ pub struct View {
     pub ignore_not_found: bool,
     /// The kind before the names.
     pub show_kind: bool,
+    /// `--show-managed-fields`.
+    pub show_managed_fields: bool,
 }
 
 /// `-o`.
@@ -161,6 +163,12 @@ pub struct FromText {
     pub force: bool,
     /// How the result is shown.
     pub name_only: bool,
+    /// `--server-side`.
+    pub server_side: bool,
+    /// `--force-conflicts`.
+    pub force_conflicts: bool,
+    /// `--field-manager`, if it was given.
+    pub field_manager: Option<Str>,
 }
 
 /// `create KIND NAME` and `run NAME`.
@@ -206,6 +214,8 @@ pub struct Patch {
     pub text: String,
     /// How it is merged.
     pub kind: PatchKind,
+    /// `--subresource`.
+    pub part: Part,
 }
 
 /// How a patch is merged.

@@ -49,7 +49,7 @@ pub fn refused(error: &ApiError, doing: Option<&str>) -> String {
 /// line.
 fn invalid(message: &str) -> String {
     let Some((about, errors)) = message.split_once(" is invalid: ") else {
-        return format!("error: {message}");
+        return format!("The request is invalid: {message}");
     };
     let (kind, name) = about.split_once(' ').unwrap_or((about, ""));
     let kind = kind.split('.').next().unwrap_or(kind);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{Kind, Object, Value};
+use crate::apiserver::managed_fields;
 
 use super::command::{Format, Select, View};
 use super::path;
@@ -34,7 +35,7 @@ pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
             }
         }
         Format::Yaml | Format::Json | Format::JsonPath(_) => {
-            data(&groups, single, &view.format, out);
+            data(&groups, single, view, out);
         }
     }
     if !view.ignore_not_found {
@@ -80,8 +81,16 @@ fn tables(groups: &[Found], select: &Select, view: &View, api: &dyn Api, out: &m
     }
 }
 
-fn data(groups: &[Found], single: bool, format: &Format, out: &mut Output) {
-    let mut values = groups.iter().flat_map(|group| &group.objects).map(|object| object.to_value());
+fn data(groups: &[Found], single: bool, view: &View, out: &mut Output) {
+    let shown = |object: &Arc<Object>| {
+        let mut value = object.to_value();
+        let meta = value.get_mut("metadata").and_then(Value::as_object_mut);
+        if let Some(meta) = meta.filter(|_| view.show_managed_fields) {
+            meta.insert("managedFields".into(), managed_fields::to_value(object));
+        }
+        value
+    };
+    let mut values = groups.iter().flat_map(|group| &group.objects).map(shown);
     let value = match single {
         true => values.next().unwrap_or(Value::Null),
         false => {
@@ -90,7 +99,7 @@ fn data(groups: &[Found], single: bool, format: &Format, out: &mut Output) {
             json!({"apiVersion": "v1", "items": items, "kind": "List", "metadata": metadata})
         }
     };
-    match format {
+    match &view.format {
         Format::Yaml => out.text.push_str(&yaml(&value)),
         Format::JsonPath(template) => match path::fill(template, &value) {
             Ok(text) => out.line(text),

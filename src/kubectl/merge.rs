@@ -1,37 +1,14 @@
-//! Merging for `apply` and `patch`: a three-way merge that minds the keys of lists, and the JSON
+//! Merging for `apply`: a three-way merge that minds the keys of lists, and the JSON
 //! merge patch between two values.
 //!
 //! Follows apimachinery `pkg/util/strategicpatch/patch.go` with the merge keys of `k8s.io/api`.
 //! Instead of a patch with directives, which the real server would have to carry out, the merged
-//! object itself is computed. Left out: `$patch` directives in a patch written by hand.
+//! object itself is computed.
 
 use serde_json::Map;
 
 use crate::api::Value;
-
-/// The key by which the items of a list are told apart, if the list is merged by items.
-fn merge_key(field: &str, items: &[Value]) -> Option<&'static str> {
-    let key = match field {
-        "containers"
-        | "initContainers"
-        | "ephemeralContainers"
-        | "volumes"
-        | "env"
-        | "imagePullSecrets"
-        | "secrets" => "name",
-        "volumeMounts" => "mountPath",
-        "volumeDevices" => "devicePath",
-        "ports" if items.iter().any(|item| item.get("containerPort").is_some()) => "containerPort",
-        "ports" => "port",
-        "hostAliases" => "ip",
-        "conditions" => "type",
-        "ownerReferences" => "uid",
-        "topologySpreadConstraints" => "topologyKey",
-        _ => return None,
-    };
-    let keyed = |item: &Value| item.get(key).is_some();
-    items.iter().all(keyed).then_some(key)
-}
+use crate::apiserver::patch::merge_key;
 
 /// Fields of which a change throws out what the new value does not name (`retainKeys`).
 fn retains_keys(field: &str) -> bool {
@@ -44,19 +21,13 @@ pub fn three_way(original: &Value, modified: &Value, current: &Value) -> Value {
     merge("", Some(original), modified, current)
 }
 
-/// `current` with a strategic merge patch on it.
-pub fn strategic(patch: &Value, current: &Value) -> Value {
-    merge("", None, patch, current)
-}
-
 fn merge(field: &str, original: Option<&Value>, modified: &Value, current: &Value) -> Value {
     match (modified, current) {
         (Value::Object(modified), Value::Object(current)) => {
             Value::Object(merge_maps(field, original, modified, current))
         }
         (Value::Array(modified), Value::Array(current)) => {
-            let all: Vec<Value> = modified.iter().chain(current).cloned().collect();
-            match merge_key(field, &all) {
+            match merge_key(field, modified.iter().chain(current)) {
                 Some(key) => Value::Array(merge_lists(key, original, modified, current)),
                 None if field == "finalizers" => union(original, modified, current),
                 None => Value::Array(modified.clone()),

@@ -17,6 +17,7 @@ mod flags;
 mod get;
 mod label;
 mod logs;
+mod manager;
 mod merge;
 mod nodes;
 mod parse;
@@ -24,11 +25,14 @@ mod path;
 mod printers;
 mod resources;
 mod rollout;
+mod server_side;
 mod split;
 mod taint;
 mod update;
 
 use std::sync::Arc;
+
+use manager::Managed;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
@@ -48,6 +52,11 @@ pub trait Api {
     fn list(&self, kind: Kind, namespace: Option<&str>) -> Vec<Arc<Object>>;
     /// Carries out a request.
     fn request(&mut self, request: Request) -> Response;
+    /// Carries out a request under the name of a field manager.
+    fn request_as(&mut self, request: Request, manager: &str) -> Response {
+        let _ = manager;
+        self.request(request)
+    }
     /// The time.
     fn now(&self) -> Timestamp;
     /// What a container wrote; nothing if there is no such container.
@@ -82,7 +91,10 @@ pub fn run(line: &str, stdin: Option<&str>, api: &mut dyn Api) -> Output {
     let mut out = Output::default();
     match parse(line) {
         Err(error) => out.fail(error.to_string()),
-        Ok(command) => execute(&command, stdin, api, &mut out),
+        Ok(command) => {
+            let manager = manager::of_line(line);
+            execute(&command, stdin, &mut Managed { api, manager }, &mut out);
+        }
     }
     out
 }

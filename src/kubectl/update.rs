@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{Kind, Object, Value};
-use crate::apiserver::{ApiError, Part, Request};
+use crate::apiserver::{self, ApiError, Part, PatchRequest, Request};
 
 use super::command::{Patch, PatchKind, Scale, Select};
 use super::errors::refused;
-use super::merge::{difference, strategic};
+use super::merge::difference;
 use super::resources::{find, printed, resource};
 use super::{Api, Output};
 
@@ -150,82 +150,18 @@ pub fn patch(select: &Select, patch: &Patch, api: &mut dyn Api, out: &mut Output
         Ok(parsed) => parsed,
         Err(error) => return out.fail(error),
     };
+    let body = match patch.kind {
+        PatchKind::Strategic => apiserver::Patch::Strategic(parsed),
+        PatchKind::Merge => apiserver::Patch::Merge(parsed),
+        PatchKind::Json => apiserver::Patch::Json(parsed),
+    };
     each(select, api, out, |object, api, out| {
-        let before = object.to_value();
-        let after = match patch.kind {
-            PatchKind::Strategic => strategic(&parsed, &before),
-            PatchKind::Merge => merged(&parsed, &before),
-            PatchKind::Json => operations(&parsed, &before)?,
-        };
-        let changed = write(object, &before, &after, api).map_err(|e| refused(&e, None))?;
-        let suffix = if changed { "" } else { " (no change)" };
+        let (part, patch) = (patch.part, body.clone());
+        let request = PatchRequest { part, key: object.key(), patch };
+        let after = api.request(Request::PatchWith(Box::new(request)));
+        let after = after.map_err(|error| refused(&error, None))?;
+        let suffix = if after == *object { " (no change)" } else { "" };
         out.line(format!("{} patched{suffix}", printed(object)));
         Ok(())
     });
-}
-
-/// A JSON merge patch (RFC 7386) on a value.
-fn merged(patch: &Value, value: &Value) -> Value {
-    let Value::Object(changes) = patch else {
-        return patch.clone();
-    };
-    let mut map = value.as_object().cloned().unwrap_or_default();
-    for (key, change) in changes {
-        if change.is_null() {
-            map.remove(key);
-        } else {
-            let old = map.get(key).cloned().unwrap_or(Value::Null);
-            map.insert(key.clone(), merged(change, &old));
-        }
-    }
-    Value::Object(map)
-}
-
-/// A JSON patch (RFC 6902): add, replace, remove and test.
-fn operations(patch: &Value, value: &Value) -> Result<Value, String> {
-    let mut value = value.clone();
-    let wrong = |words: String| {
-        format!(
-            "The request is invalid: the server rejected our request due \
-                                         to an error in our request: {words}"
-        )
-    };
-    for operation in patch.as_array().into_iter().flatten() {
-        let text = |key| operation.get(key).and_then(Value::as_str).unwrap_or("");
-        let (op, path) = (text("op"), text("path"));
-        let (parent, last) = path.rsplit_once('/').unwrap_or(("", path));
-        let last = last.replace("~1", "/").replace("~0", "~");
-        let new = operation.get("value").cloned().unwrap_or(Value::Null);
-        let missing =
-            || wrong(format!("{op} operation does not apply: doc is missing path: {path:?}"));
-        if op == "test" {
-            if value.pointer(path) != Some(&new) {
-                return Err(wrong(format!("testing value {path} failed")));
-            }
-            continue;
-        }
-        let target = value.pointer_mut(parent).ok_or_else(missing)?;
-        match (op, target) {
-            ("remove", Value::Object(map)) => {
-                map.remove(&last).ok_or_else(missing)?;
-            }
-            ("add" | "replace", Value::Object(map)) => {
-                map.insert(last, new);
-            }
-            ("add", Value::Array(items)) if last == "-" => items.push(new),
-            (_, Value::Array(items)) => {
-                let index: usize = last.parse().map_err(|_| missing())?;
-                match op {
-                    "add" if index <= items.len() => items.insert(index, new),
-                    "replace" => *items.get_mut(index).ok_or_else(missing)? = new,
-                    "remove" if index < items.len() => {
-                        items.remove(index);
-                    }
-                    _ => return Err(missing()),
-                }
-            }
-            _ => return Err(wrong(format!("unexpected kind: {op}"))),
-        }
-    }
-    Ok(value)
 }

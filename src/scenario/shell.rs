@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
-use crate::apiserver::{Request, Response};
+use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Output};
 use crate::world::{Fault, Lane, World};
 
@@ -61,17 +61,20 @@ struct Shell<'a>(&'a mut World);
 
 impl Api for Shell<'_> {
     fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
-        self.0.store().get(key).cloned()
+        self.0.api().get(key, "").ok()
     }
 
     fn list(&self, kind: Kind, namespace: Option<&str>) -> Vec<Arc<Object>> {
-        let inside =
-            |object: &&Arc<Object>| namespace.is_none_or(|name| *object.meta().namespace == *name);
-        self.0.store().list(kind).filter(inside).cloned().collect()
+        let options = ListOptions { namespace: namespace.map(Str::from), ..Default::default() };
+        self.0.api().list(kind, &options).map(|listed| listed.items).unwrap_or_default()
     }
 
     fn request(&mut self, request: Request) -> Response {
         self.0.request(&request)
+    }
+
+    fn request_as(&mut self, request: Request, manager: &str) -> Response {
+        self.0.request_as(&request, manager)
     }
 
     fn now(&self) -> Timestamp {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, Lease, Object, ObjectKey, Str, Timestamp};
+use crate::apiserver::managed_fields::manager_of;
 use crate::apiserver::{ApiServer, Request, Response, Store};
 use crate::controllers::{Context, Woken};
 use crate::kernel::{Agenda, Rng, Time, TraceHash};
@@ -189,6 +190,11 @@ impl World {
     /// The time.
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The API server, to read from.
+    pub fn api(&self) -> &ApiServer {
+        &self.api
     }
 
     /// What is stored: the truth.
@@ -393,8 +399,12 @@ impl World {
 
     /// Carries out a request at the API server and publishes what it changed.
     pub(super) fn handle(&mut self, request: &Request, by: &str) -> Response {
+        self.handle_as(request, by, manager_of(by))
+    }
+
+    fn handle_as(&mut self, request: &Request, by: &str, manager: &str) -> Response {
         let before = self.replicas_before(request);
-        let response = self.api.handle(request, self.now);
+        let response = self.api.handle_as(request, manager, self.now);
         if let Ok(object) = &response {
             self.hash.text(by);
             self.hash.number(object.meta().resource_version);
@@ -422,6 +432,11 @@ impl World {
     /// What a person does with kubectl: it takes effect at once.
     pub fn request(&mut self, request: &Request) -> Response {
         self.handle(request, "kubectl")
+    }
+
+    /// The same, under the name of a field manager.
+    pub fn request_as(&mut self, request: &Request, manager: &str) -> Response {
+        self.handle_as(request, "kubectl", manager)
     }
 
     /// Time that a message takes one way, drawn from the process's own stream.

@@ -1,6 +1,6 @@
 //! `metadata` (apimachinery `pkg/api/validation/objectmeta.go`).
 
-use crate::api::{Kind, ObjectMeta, StrMap, names, selector};
+use crate::api::{Kind, ObjectMeta, OwnerReference, StrMap, Value, names, selector};
 
 use super::errors::Errors;
 
@@ -59,7 +59,7 @@ pub fn object_meta(kind: Kind, meta: &ObjectMeta, errors: &mut Errors) {
     }
     errors.non_negative("metadata.generation", meta.generation);
     labels_and_annotations(meta, "metadata", errors);
-    owners(meta, errors);
+    owners(&meta.owner_references, "metadata.ownerReferences", errors);
     for (index, finalizer) in meta.finalizers.iter().enumerate() {
         let path = format!("metadata.finalizers[{index}]");
         errors.rules(&path, finalizer, names::qualified_name(finalizer));
@@ -83,34 +83,84 @@ fn annotations(annotations: &StrMap, path: &str, errors: &mut Errors) {
     }
 }
 
-fn owners(meta: &ObjectMeta, errors: &mut Errors) {
-    let mut controller: Option<&str> = None;
-    for (index, owner) in meta.owner_references.iter().enumerate() {
-        let path = format!("metadata.ownerReferences[{index}]");
-        for (field, value) in [
-            ("apiVersion", &owner.api_version),
-            ("kind", &owner.kind),
-            ("name", &owner.name),
-            ("uid", &owner.uid),
-        ] {
-            if value.is_empty() {
-                let detail = match field {
-                    "apiVersion" => "version must not be empty",
-                    _ => "must not be empty",
-                };
-                errors.invalid(&format!("{path}.{field}"), value, detail);
-            }
+/// `ValidateOwnerReferences`.
+pub fn owners(owners: &[OwnerReference], path: &str, errors: &mut Errors) {
+    let mut controller: Option<String> = None;
+    for owner in owners {
+        one_owner(owner, path, errors);
+        if !owner.controller {
+            continue;
         }
-        if owner.controller {
-            if let Some(first) = controller {
+        let name = format!("{}/{}", owner.kind, owner.name);
+        match &controller {
+            None => controller = Some(name),
+            Some(first) => {
                 let detail = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in \
-                     references for {first} and {}",
-                    owner.name
+                     references for {first} and {name}"
                 );
-                errors.invalid("metadata.ownerReferences", &meta.owner_references, &detail);
+                errors.invalid(path, owners, &detail);
             }
-            controller = Some(&owner.name);
         }
+    }
+}
+
+fn one_owner(owner: &OwnerReference, path: &str, errors: &mut Errors) {
+    let version = &*owner.api_version;
+    let at = format!("{path}.apiVersion");
+    if version.matches('/').count() > 1 {
+        errors.invalid(&at, version, "must be <group>/<version> or <version>");
+    } else if version.rsplit('/').next().unwrap_or("").is_empty() {
+        errors.invalid(&at, version, "version must not be empty");
+    }
+    for (field, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+        if value.is_empty() {
+            let detail = format!("{field} must not be empty");
+            errors.invalid(&format!("{path}.{field}"), value, &detail);
+        }
+    }
+    // Events come and go too often to own anything.
+    if version == "v1" && *owner.kind == *"Event" {
+        let detail = "/v1, Kind=Event is disallowed from being an owner";
+        errors.invalid(path, owner, detail);
+    }
+}
+
+/// What may not change, and the rest of `ValidateObjectMetaUpdate` that is not looked at in every
+/// object.
+pub fn unchanged(old: &ObjectMeta, new: &ObjectMeta, path: &str, errors: &mut Errors) {
+    let at = |field: &str| format!("{path}.{field}");
+    if old.is_terminating() {
+        let gone = |name: &&crate::api::Str| !old.finalizers.contains(name);
+        let added: Vec<_> = new.finalizers.iter().filter(gone).collect();
+        if !added.is_empty() {
+            let detail = "no new finalizers can be added if the object is being deleted, found new \
+                          finalizers";
+            errors.forbidden(&at("finalizers"), &format!("{detail} {added:?}"));
+        }
+    }
+    if new.generation < old.generation {
+        errors.invalid(&at("generation"), new.generation, "must not be decremented");
+    }
+    let words = [
+        ("name", &old.name, &new.name),
+        ("namespace", &old.namespace, &new.namespace),
+        ("uid", &old.uid, &new.uid),
+    ];
+    for (field, old, new) in words {
+        fixed(&at(field), old, new, errors);
+    }
+    let (created, was_created) = (&new.creation_timestamp, &old.creation_timestamp);
+    fixed(&at("creationTimestamp"), was_created, created, errors);
+    let path = at("deletionTimestamp");
+    fixed(&path, &old.deletion_timestamp, &new.deletion_timestamp, errors);
+    let (old, new) = (&old.deletion_grace_period_seconds, &new.deletion_grace_period_seconds);
+    fixed(&at("deletionGracePeriodSeconds"), old, new, errors);
+}
+
+fn fixed<T: PartialEq + serde::Serialize>(path: &str, old: &T, new: &T, errors: &mut Errors) {
+    if old != new {
+        let value = serde_json::to_value(new).unwrap_or(Value::Null);
+        errors.invalid(path, value, "field is immutable");
     }
 }

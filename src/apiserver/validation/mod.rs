@@ -24,7 +24,7 @@ use crate::api::Object;
 use errors::Errors;
 
 pub use status::validate_status;
-pub use update::validate_update;
+pub use update::{validate_metadata_update, validate_owner_references, validate_update};
 pub use words::validate_words;
 
 /// Everything that is wrong with a new object.

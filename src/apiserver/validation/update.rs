@@ -1,6 +1,6 @@
 //! What may not change (`Validate*Update`). The store itself looks after uid and resourceVersion.
 
-use crate::api::{Generic, Kind, Object, Pod, PodSpec, Value};
+use crate::api::{Generic, Kind, Object, ObjectMeta, OwnerReference, Pod, PodSpec, Value};
 
 use super::errors::Errors;
 use super::{meta, spec};
@@ -11,15 +11,7 @@ const IMMUTABLE: &str = "field is immutable";
 pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
     let mut errors = Errors::default();
     meta::object_meta(new.kind(), new.meta(), &mut errors);
-    if old.meta().is_terminating() {
-        let gone = |name: &&crate::api::Str| !old.meta().finalizers.contains(name);
-        let added: Vec<_> = new.meta().finalizers.iter().filter(gone).collect();
-        if !added.is_empty() {
-            let detail = "no new finalizers can be added if the object is being deleted, found new \
-                          finalizers";
-            errors.forbidden("metadata.finalizers", &format!("{detail} {added:?}"));
-        }
-    }
+    meta::unchanged(old.meta(), new.meta(), "metadata", &mut errors);
     match (old, new) {
         (Object::Pod(old), Object::Pod(new)) => pod(old, new, &mut errors),
         (Object::ReplicaSet(old), Object::ReplicaSet(new)) => {
@@ -34,6 +26,27 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
         _ => {}
     }
     spec(new, &mut errors);
+    errors.into_words()
+}
+
+/// Everything that is wrong with new metadata in the place of old, called `path`
+/// (`ValidateObjectMetaUpdate`).
+pub fn validate_metadata_update(old: &ObjectMeta, new: &ObjectMeta, path: &str) -> Vec<String> {
+    let mut errors = Errors::default();
+    if new.resource_version == 0 {
+        let detail = "must be specified for an update";
+        errors.invalid(&format!("{path}.resourceVersion"), 0, detail);
+    }
+    meta::unchanged(old, new, path, &mut errors);
+    meta::labels_and_annotations(new, path, &mut errors);
+    meta::owners(&new.owner_references, &format!("{path}.ownerReferences"), &mut errors);
+    errors.into_words()
+}
+
+/// Everything that is wrong with owners, called `path` (`ValidateOwnerReferences`).
+pub fn validate_owner_references(owners: &[OwnerReference], path: &str) -> Vec<String> {
+    let mut errors = Errors::default();
+    meta::owners(owners, path, &mut errors);
     errors.into_words()
 }
 

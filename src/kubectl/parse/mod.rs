@@ -120,7 +120,8 @@ pub fn parse(line: &str) -> Result<Command, UsageError> {
     command(name, &flags)
 }
 
-fn verb_position(words: &[String]) -> Option<usize> {
+/// Where the verb stands: flags that every verb knows may come before it.
+pub(super) fn verb_position(words: &[String]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         match word.as_str() {

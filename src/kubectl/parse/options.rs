@@ -18,6 +18,7 @@ pub(super) fn view(flags: &Flags) -> Result<View, UsageError> {
         no_headers: flags.has("no-headers"),
         ignore_not_found: flags.has("ignore-not-found"),
         show_kind: flags.has("show-kind"),
+        show_managed_fields: flags.has("show-managed-fields"),
     })
 }
 
@@ -63,15 +64,29 @@ pub(super) fn from_text(flags: &Flags) -> Result<FromText, UsageError> {
     if !filename(flags)? {
         return Err(UsageError::plain("must specify one of -f and -k"));
     }
-    for flag in ["server-side", "prune"] {
-        if flags.has(flag) {
-            let message = format!("--{flag} is not part of this simulation yet");
-            return Err(UsageError::plain(message));
-        }
+    if flags.has("prune") {
+        return Err(UsageError::plain("--prune is not part of this simulation yet"));
+    }
+    let (server_side, dry_run) = (flags.has("server-side"), dry_run(flags)?);
+    let wrong = |message: &str| Err(UsageError::plain(message));
+    if flags.has("force-conflicts") && !server_side {
+        return wrong("--force-conflicts only works with --server-side");
+    }
+    if server_side && dry_run == DryRun::Client {
+        return wrong(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server \
+             instead?)",
+        );
+    }
+    if server_side && flags.has("force") {
+        return wrong("--force cannot be used with --server-side");
     }
     Ok(FromText {
         namespace: flags.value("namespace").map(Str::from),
-        dry_run: dry_run(flags)?,
+        server_side,
+        force_conflicts: flags.has("force-conflicts"),
+        field_manager: flags.value("field-manager").map(Str::from),
+        dry_run,
         force: flags.has("force"),
         name_only: flags.value("output") == Some("name"),
     })

@@ -1,7 +1,7 @@
 //! Verbs that make, change and delete objects.
 
 use crate::api::Kind;
-use crate::apiserver::Propagation;
+use crate::apiserver::{Part, Propagation};
 use crate::kubectl::command::{Command, Delete, Named, Patch, PatchKind, Scale};
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
@@ -164,7 +164,18 @@ pub(super) fn patch(flags: &Flags) -> Result<Command, UsageError> {
             return Err(UsageError::plain(message));
         }
     };
+    let part = match flags.value("subresource") {
+        None | Some("") => Part::Main,
+        Some("status") => Part::Status,
+        Some("scale") => Part::Scale,
+        Some(other) => {
+            let message = format!(
+                "invalid subresource value: {other:?}. Must be one of [status scale resize]"
+            );
+            return Err(UsageError::plain(message));
+        }
+    };
     let select = select(flags, &flags.words, Naming::Needed)?;
     let text = text.to_string();
-    Ok(Command::Patch(select, Patch { text, kind }))
+    Ok(Command::Patch(select, Patch { text, kind, part }))
 }
