@@ -3,6 +3,7 @@
 use crate::api::{Kind, ObjectMeta, StrMap, names, selector};
 
 use super::errors::Errors;
+use super::finalizers;
 
 /// How long all annotations may be together.
 const MAX_ANNOTATION_BYTES: usize = 256 * 1024;
@@ -60,10 +61,7 @@ pub fn object_meta(kind: Kind, meta: &ObjectMeta, errors: &mut Errors) {
     errors.non_negative("metadata.generation", meta.generation);
     labels_and_annotations(meta, "metadata", errors);
     owners(meta, errors);
-    for (index, finalizer) in meta.finalizers.iter().enumerate() {
-        let path = format!("metadata.finalizers[{index}]");
-        errors.rules(&path, finalizer, names::qualified_name(finalizer));
-    }
+    finalizers::validate(&meta.finalizers, errors);
 }
 
 /// Labels and annotations, of an object or of a template.

@@ -3,7 +3,7 @@
 use crate::api::{Generic, Kind, Object, Pod, PodSpec, Value};
 
 use super::errors::Errors;
-use super::{meta, spec};
+use super::{finalizers, meta, spec};
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -12,13 +12,7 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
     let mut errors = Errors::default();
     meta::object_meta(new.kind(), new.meta(), &mut errors);
     if old.meta().is_terminating() {
-        let gone = |name: &&crate::api::Str| !old.meta().finalizers.contains(name);
-        let added: Vec<_> = new.meta().finalizers.iter().filter(gone).collect();
-        if !added.is_empty() {
-            let detail = "no new finalizers can be added if the object is being deleted, found new \
-                          finalizers";
-            errors.forbidden("metadata.finalizers", &format!("{detail} {added:?}"));
-        }
+        finalizers::no_new(&old.meta().finalizers, &new.meta().finalizers, &mut errors);
     }
     match (old, new) {
         (Object::Pod(old), Object::Pod(new)) => pod(old, new, &mut errors),
