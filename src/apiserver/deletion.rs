@@ -76,12 +76,7 @@ pub fn before_delete(object: &mut Object, asked: Option<i64>, now: Timestamp) ->
 }
 
 /// A repeated delete can only shorten what is left, and not into the past.
-fn shorten(
-    meta: &mut ObjectMeta,
-    ends: Timestamp,
-    asked: Option<i64>,
-    now: Timestamp,
-) -> Grace {
+fn shorten(meta: &mut ObjectMeta, ends: Timestamp, asked: Option<i64>, now: Timestamp) -> Grace {
     let period = meta.deletion_grace_period_seconds.unwrap_or(0);
     if period == 0 {
         return Grace { period: asked, ..Grace::default() };

@@ -38,17 +38,11 @@ impl DeltaQueue {
 
     /// A watch told of this. The deletion of what neither waits nor is known is dropped: a list
     /// has told of it before.
-    pub fn push(
-        &mut self,
-        kind: DeltaType,
-        object: Arc<Object>,
-        known: Option<&dyn KnownObjects>,
-    ) {
+    pub fn push(&mut self, kind: DeltaType, object: Arc<Object>, known: Option<&dyn KnownObjects>) {
         self.is_populated = true;
         let key = object.key();
         let is_known = || known.is_some_and(|known| known.get(&key).is_some());
-        let is_news =
-            kind != DeltaType::Deleted || self.items.contains_key(&key) || is_known();
+        let is_news = kind != DeltaType::Deleted || self.items.contains_key(&key) || is_known();
         if is_news {
             self.queue(Delta::told(kind, object));
         }

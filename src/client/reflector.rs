@@ -23,7 +23,8 @@ pub const BACKOFF_JITTER: u32 = 1;
 /// After so long without a failure the waits begin anew.
 pub const BACKOFF_RESET: Duration = Duration::from_secs(120);
 /// What a watch asks for at least, and at most: so long it shall run.
-pub const WATCH_TIMEOUT: (Duration, Duration) = (Duration::from_secs(300), Duration::from_secs(600));
+pub const WATCH_TIMEOUT: (Duration, Duration) =
+    (Duration::from_secs(300), Duration::from_secs(600));
 /// Objects that a page of a list has, unless somebody wants another number.
 const PAGE_SIZE: u32 = 500;
 
@@ -174,7 +175,9 @@ impl Reflector {
         now: Time,
         rng: &mut Rng,
     ) -> Listing {
-        let Some(list) = &mut self.list else { return Listing::Failed(self.backoff.take(now, rng)) };
+        let Some(list) = &mut self.list else {
+            return Listing::Failed(self.backoff.take(now, rng));
+        };
         match answer {
             Ok(page) => self.take_page(page),
             Err(error) if is_expired(error) && list.request.continues.is_some() => {

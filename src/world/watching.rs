@@ -11,10 +11,10 @@ use crate::client::reflector::{AfterWatch, ListPage, Listing};
 use crate::controllers::{Change, Context, Woken, promises};
 
 use super::ControllerId;
+use super::heartbeat::is_heartbeat;
 use super::options::Flavour;
 use super::process::{EdgeItem, Process};
 use super::record::{Cause, Occurrence};
-use super::heartbeat::is_heartbeat;
 use super::step::Step;
 use super::stream::{Fate, Flight};
 use super::world::World;

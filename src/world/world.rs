@@ -13,6 +13,7 @@ use crate::kernel::{Agenda, Rng, Time, TraceHash};
 use crate::node::Kubelet;
 use crate::node::registration::{lease_object, node_object};
 
+use super::ControllerId;
 use super::active_faults::ActiveFaults;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
@@ -22,7 +23,6 @@ use super::requests::RequestInFlight;
 use super::step::{HEARTBEAT, MONITOR, Step};
 use super::stream::{Flight, Stream, StreamIndex};
 use super::watching::wake;
-use super::ControllerId;
 
 /// One cluster.
 #[derive(Clone, Debug)]

@@ -27,7 +27,11 @@ const NOW: Time = Time::from_secs(10);
 #[serde(rename_all = "camelCase", tag = "check", deny_unknown_fields)]
 enum Given {
     #[serde(rename_all = "camelCase")]
-    Delete { object: Held, delete_options: Option<Asked>, resource_default_policy: String },
+    Delete {
+        object: Held,
+        delete_options: Option<Asked>,
+        resource_default_policy: String,
+    },
     #[serde(rename_all = "camelCase")]
     DeletePolicyByVersion {
         kind: String,
@@ -36,14 +40,26 @@ enum Given {
         object: Held,
     },
     #[serde(rename_all = "camelCase")]
-    ProcessDependent { dependent: Dependent, owner_lookup: u16 },
+    ProcessDependent {
+        dependent: Dependent,
+        owner_lookup: u16,
+    },
     #[serde(rename_all = "camelCase")]
-    RemoveOwnerReferences { owner_reference_uids: Vec<String>, remove_uids: Vec<String> },
+    RemoveOwnerReferences {
+        owner_reference_uids: Vec<String>,
+        remove_uids: Vec<String>,
+    },
     #[serde(rename_all = "camelCase")]
-    UnblockOwnerReferences { owner_references: Vec<Value> },
+    UnblockOwnerReferences {
+        owner_references: Vec<Value>,
+    },
     #[serde(rename_all = "camelCase")]
-    Orphan { patch_of_dependent: u16 },
-    Graph { events: Vec<GraphEvent> },
+    Orphan {
+        patch_of_dependent: u16,
+    },
+    Graph {
+        events: Vec<GraphEvent>,
+    },
 }
 
 #[derive(Deserialize)]

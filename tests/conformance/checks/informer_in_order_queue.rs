@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use loopscope::api::{Kind, Object, ObjectKey};
 use loopscope::client::delta::{Delta, DeltaType, KnownObjects};
 use loopscope::client::in_order_queue::InOrderQueue;
-use loopscope::api::{Kind, Object, ObjectKey};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

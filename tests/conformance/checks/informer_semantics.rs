@@ -25,9 +25,16 @@ use crate::{Outcome, compare, given};
 #[serde(rename_all = "camelCase", tag = "check", deny_unknown_fields)]
 enum Given {
     #[serde(rename_all = "camelCase")]
-    List { page_size: Option<u32>, list_and_watch_runs: usize, list_responses: Vec<ListResponse> },
+    List {
+        page_size: Option<u32>,
+        list_and_watch_runs: usize,
+        list_responses: Vec<ListResponse>,
+    },
     #[serde(rename_all = "camelCase")]
-    LastVersion { list_resource_version: String, events: Vec<Seen> },
+    LastVersion {
+        list_resource_version: String,
+        events: Vec<Seen>,
+    },
     #[serde(rename_all = "camelCase")]
     WatchRetry {
         watch_errors: Vec<u16>,
@@ -53,8 +60,13 @@ enum Given {
         emit_replaced: bool,
     },
     #[serde(rename_all = "camelCase")]
-    RelistEvents { store: Vec<Value>, replace_with: Vec<Value> },
-    TombstoneKey { tombstone: Tombstone },
+    RelistEvents {
+        store: Vec<Value>,
+        replace_with: Vec<Value>,
+    },
+    TombstoneKey {
+        tombstone: Tombstone,
+    },
 }
 
 #[derive(Deserialize)]
@@ -116,7 +128,9 @@ pub fn check(case: &Value, expect: &Value) -> Outcome {
             watches(&watch_errors, then_error_event_in_stream)
         }
         Ok(Given::InternalErrorRetry {
-            max_internal_error_retry_seconds, seconds_per_watch, ..
+            max_internal_error_retry_seconds,
+            seconds_per_watch,
+            ..
         }) => {
             if max_internal_error_retry_seconds != 0 {
                 return Outcome::NotModelled("only the API server's own caches try so");
@@ -184,16 +198,13 @@ fn answer(response: &ListResponse) -> Result<ListPage, ApiError> {
     })
 }
 
-fn lists(
-    page_size: Option<u32>,
-    runs: usize,
-    responses: &[ListResponse],
-) -> Result<Value, String> {
+fn lists(page_size: Option<u32>, runs: usize, responses: &[ListResponse]) -> Result<Value, String> {
     let mut reflector = page_size.map_or_else(Reflector::default, Reflector::with_page_size);
     let (mut informer, mut cache) =
         (Informer::new(Kind::Pod, QueueOrder::InOrder), Cache::default());
     let (mut versions, mut sizes, mut rng) = (Vec::new(), Vec::new(), rng());
-    let answers = |request: &ListRequest, response: &&ListResponse| {
+    let mut left: Vec<&ListResponse> = responses.iter().collect();
+    let answers = |request: &ListRequest, response: &ListResponse| {
         let version = request.version.map_or_else(String::new, |version| version.to_string());
         let same = match &request.continues {
             Some(token) => response.for_continue.as_deref() == Some(&**token),
@@ -205,8 +216,10 @@ fn lists(
         let mut request = reflector.begin_list();
         loop {
             versions.push(request.version.map_or_else(String::new, |v| v.to_string()));
-            let response = responses.iter().find(|response| answers(&request, response));
-            let response = response.ok_or_else(|| format!("no answer to {request:?}"))?;
+            // Of several answers to one request each is given once.
+            let place = left.iter().position(|response| answers(&request, response));
+            let place = place.ok_or_else(|| format!("no answer to {request:?}"))?;
+            let response = left.remove(place);
             let answer = answer(response);
             match reflector.list_answered(answer.as_ref().map(Clone::clone), Time::ZERO, &mut rng) {
                 Listing::Ask(next) => request = next,
