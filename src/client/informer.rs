@@ -1,6 +1,6 @@
 //! One kind's way into the cache: what a reflector learns waits in a queue; what is popped changes
-//! the cache, and the difference is told to the handlers (client-go `tools/cache/shared_informer.go`
-//! and `processDeltas` in `controller.go`).
+//! the cache, and the difference is told to the handlers (client-go `tools/cache`,
+//! `shared_informer.go`, and `processDeltas` in `controller.go`).
 
 use std::sync::Arc;
 

@@ -470,6 +470,15 @@ mod tests {
     }
 
     #[test]
+    fn a_controller_may_have_the_older_queue() {
+        let knobs = "cluster: {controllers: {replicaset: {level: {informerQueue: perKey}}}}\n";
+        let file = read(&format!("title: x\n{knobs}")).expect("it is well formed");
+        let queue = |lane| file.cluster.controllers["replicaset"].knobs(lane).informer_queue;
+        assert_eq!(queue(LaneId::Level), QueueOrder::PerKey);
+        assert_eq!(queue(LaneId::Edge), QueueOrder::InOrder);
+    }
+
+    #[test]
     fn a_fault_may_name_its_lanes_in_three_places() {
         for step in [
             "{at: 1s, in: edge, fault: {kill: replicaset}}",

@@ -70,6 +70,11 @@ fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
         last_timestamp: at,
         ..Event::default()
     };
+    let reporter = [
+        ("reportingComponent", event.source.component.to_string()),
+        ("reportingInstance", event.source.host.as_deref().unwrap_or("").to_string()),
+    ];
+    event.rest.extend(reporter.map(|(field, value)| (field.to_string(), value.into())));
     event.metadata.name = format!("{}.{number:016x}", meta.name).into();
     event.metadata.namespace = namespace;
     event.metadata.creation_timestamp = at;

@@ -6,6 +6,7 @@
 //! time.
 
 use crate::api::{Kind, Node, ObjectKey};
+use crate::controllers::EventNote;
 use crate::node::Kubelet;
 use crate::node::registration::{lease_key, renew, report, says_the_same};
 
@@ -14,6 +15,18 @@ use super::step::{HEARTBEAT, Step};
 use super::world::World;
 
 impl World {
+    /// A kubelet has started, and says so if anybody hears it.
+    pub(super) fn announce_kubelet(&mut self, node: u16) {
+        let key = ObjectKey::new(Kind::Node, "", self.node_name(node));
+        let object = self.store().get(&key).cloned();
+        let id = ControllerId::Kubelet(node);
+        if self.refusal(id).is_none()
+            && let Some(object) = object
+        {
+            self.record_event(id, EventNote::normal(&object, "Starting", "Starting kubelet."));
+        }
+    }
+
     /// A kubelet's heartbeat is due.
     pub(super) fn heartbeat(&mut self, node: u16) {
         self.put(self.now + HEARTBEAT, Step::Heartbeat(node));

@@ -47,6 +47,9 @@ impl World {
             process.unsynced = u16::try_from(streams.len()).unwrap_or(u16::MAX);
         }
         self.tell(Occurrence::Started(id));
+        if let ControllerId::Kubelet(node) = id {
+            self.announce_kubelet(node);
+        }
         streams.into_iter().for_each(|index| self.list(index));
         self.schedule_resync(id);
     }

@@ -15,8 +15,8 @@ use super::heartbeat::is_heartbeat;
 use super::options::Flavour;
 use super::process::{EdgeItem, Process};
 use super::record::{Cause, Occurrence};
-use super::step::Step;
-use super::stream::{Fate, Flight};
+use super::step::{BOOKMARK, Step};
+use super::stream::{Fate, Flight, Stream};
 use super::world::World;
 
 impl World {
@@ -190,6 +190,20 @@ impl World {
         }
     }
 
+    /// A watch that has been told everything learns how far the server is, so that it can resume
+    /// from there. That takes no time, and one that has something under way is left out.
+    pub(super) fn send_bookmarks(&mut self) {
+        self.put(self.now + BOOKMARK, Step::Bookmarks);
+        let revision = self.api.store().revision();
+        let open = |stream: &&mut Stream| stream.open && !stream.listing;
+        for stream in self.streams.iter_mut().filter(open) {
+            if stream.flights.is_empty() {
+                stream.revision = revision;
+                stream.reflector.saw(revision);
+            }
+        }
+    }
+
     /// Breaks a stream: what was under way is lost, and it resumes from what had arrived.
     pub(super) fn break_stream(&mut self, index: usize) {
         let stream = &mut self.streams[index];
@@ -206,8 +220,10 @@ impl World {
     pub(super) fn break_streams(&mut self, id: ControllerId) {
         let epoch = self.processes.get(&id).map_or(0, |process| process.epoch);
         for index in self.streams_owned_by(id) {
+            // One that is not open is tried already, or waits for its list.
+            let tries = self.streams[index].open && !self.streams[index].listing;
             self.break_stream(index);
-            if !self.streams[index].listing {
+            if tries {
                 self.put(self.now, Step::Reopen(index, epoch));
             }
         }

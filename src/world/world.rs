@@ -20,7 +20,7 @@ use super::options::{Flavour, Options};
 use super::process::Process;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
-use super::step::{HEARTBEAT, MONITOR, Step};
+use super::step::{BOOKMARK, HEARTBEAT, MONITOR, Step};
 use super::stream::{Flight, Stream, StreamIndex};
 use super::watching::wake;
 
@@ -110,6 +110,7 @@ impl World {
         ControllerId::CENTRAL.into_iter().for_each(|id| world.add_process(id));
         (0..nodes).for_each(|node| world.add_process(ControllerId::Kubelet(node)));
         world.put(Time::ZERO + MONITOR, Step::Monitor(0));
+        world.put(Time::ZERO + BOOKMARK, Step::Bookmarks);
         world
     }
 
@@ -326,6 +327,7 @@ impl World {
             Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
             Step::Resync(id, _) => self.resync(id),
             Step::Heartbeat(node) => self.heartbeat(node),
+            Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),
             Step::FaultEnds(fault) => self.fault_ends(fault),
         }

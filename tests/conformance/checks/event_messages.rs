@@ -123,7 +123,7 @@ fn default(setting: &str) -> Value {
         "refill per second" => json!(1.0 / REFILL.as_secs_f64()),
         "cached keys" => json!(MAX_KEYS),
         text if text.contains("prefix") => json!(COMBINED),
-        text if text.contains("interval") || text.contains("seconds") => {
+        text if ["interval", "seconds", "window"].iter().any(|word| text.contains(word)) => {
             json!(SIMILAR_WITHIN.as_secs())
         }
         _ => Value::Null,

@@ -217,15 +217,19 @@ fn create(finalizers: &[String]) -> Option<String> {
     ApiServer::new(1).handle(&request, Time::ZERO).err().map(|error| error.message)
 }
 
+/// A pod with its node, which stays for a while whatever its finalizers are.
 fn update(deleting: bool, before: &[String], after: &[String]) -> Option<String> {
     let (mut server, now) = (ApiServer::new(1), Time::ZERO);
-    let object = valid(Kind::ReplicaSet, before);
+    let mut value = valid(Kind::Pod, before).to_value();
+    value["spec"]["nodeName"] = json!("node-1");
+    let object = read(Kind::Pod, value);
     let key = object.key();
     server.handle(&Request::Create(Arc::new(object)), now).expect("it is valid");
     if deleting {
-        server.handle(&Request::Delete(key.clone(), DeleteOptions::default()), now).ok()?;
+        let request = Request::Delete(key.clone(), DeleteOptions::default());
+        server.handle(&request, now).expect("it is there");
     }
-    let mut object = Object::clone(server.store().get(&key)?);
+    let mut object = Object::clone(server.store().get(&key).expect("it is there"));
     object.meta_mut().finalizers = after.iter().map(|name| name.as_str().into()).collect();
     let request = Request::Update(Part::Main, Arc::new(object));
     server.handle(&request, now).err().map(|error| error.message)
