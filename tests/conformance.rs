@@ -64,7 +64,12 @@ mod checks {
     pub mod deployment_revision_history;
     pub mod deployment_rolling_update;
     pub mod deployment_status;
+    pub mod event_messages;
+    pub mod garbage_collection;
+    pub mod graceful_deletion;
     pub mod human_duration;
+    pub mod informer_in_order_queue;
+    pub mod informer_semantics;
     pub mod int_or_percent;
     pub mod kubectl_columns;
     pub mod kubelet_backoff;
@@ -121,6 +126,11 @@ const FILES: &[(&str, Check)] = &[
     ("api_semantics", checks::api_semantics::check),
     ("resource_version", checks::resource_version::check),
     ("server_side_apply", checks::server_side_apply::check),
+    ("graceful_deletion", checks::graceful_deletion::check),
+    ("garbage_collection", checks::garbage_collection::check),
+    ("informer_in_order_queue", checks::informer_in_order_queue::check),
+    ("informer_semantics", checks::informer_semantics::check),
+    ("event_messages", checks::event_messages::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.
@@ -129,6 +139,8 @@ const NOT_MODELLED: &[(&str, &str, &str)] = &[
     ("validation_errors", "LimitRange request missing", "LimitRanges are only kept"),
     ("validation_errors", "LimitRange request below minimum", "LimitRanges are only kept"),
     ("validation_errors", "ResourceQuota exceeded", "ResourceQuotas are only kept"),
+    ("event_messages", "FailedPostStartHook: post-start hook failed", "no hook fails"),
+    ("event_messages", "FailedRescale: hpa could not scale", "no autoscaler runs"),
 ];
 
 fn folder() -> PathBuf {

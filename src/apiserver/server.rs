@@ -223,6 +223,7 @@ impl ApiServer {
                 let removed = self.store.remove(key);
                 Ok(removed.unwrap_or_else(|| stored.clone()))
             }
+            Deletion::Pending => Ok(stored),
             Deletion::Mark(after) => {
                 if *after == *stored {
                     Ok(stored)

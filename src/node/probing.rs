@@ -27,6 +27,8 @@ struct Entry {
     token: u64,
     last_tick: Option<Time>,
     goes_on: bool,
+    /// The question cannot be asked at all.
+    errs: bool,
 }
 
 /// What became of a tick.
@@ -34,7 +36,7 @@ struct Entry {
 pub(super) struct Ticked {
     /// The stored result changed.
     pub is_news: bool,
-    /// The question was asked and the answer was bad.
+    /// The question was asked and the answer was bad, or it could not be asked.
     pub has_failed: bool,
 }
 
@@ -67,6 +69,7 @@ impl Probers {
                     token: 0,
                     last_tick: None,
                     goes_on: true,
+                    errs: port_error(spec, kind).is_some(),
                 });
             }
         }
@@ -93,7 +96,8 @@ impl Probers {
         };
         let content = entry.prober.result() == Some(ProbeResult::Success)
             && entry.last_tick.is_some()
-            && now >= run.ready_at;
+            && now >= run.ready_at
+            && !entry.errs;
         let must_wait = kind != ProbeKind::Startup && !self.has_started();
         content || entry.prober.is_on_hold() || must_wait
     }
@@ -129,9 +133,13 @@ pub(super) fn tick(record: &mut ContainerRecord, pod: &Pod, kind: ProbeKind, now
         return Ticked::default();
     };
     let answers = record.running().is_some_and(|run| now >= run.ready_at);
-    let outcome = if answers { Outcome::Ok } else { Outcome::Fail };
     let Some(entry) = record.probers.of_mut(kind) else {
         return Ticked::default();
+    };
+    let outcome = match (entry.errs, answers) {
+        (true, _) => Outcome::Error,
+        (_, true) => Outcome::Ok,
+        (_, false) => Outcome::Fail,
     };
     let before = entry.prober.result();
     let mut was_asked = false;
@@ -142,7 +150,7 @@ pub(super) fn tick(record: &mut ContainerRecord, pod: &Pod, kind: ProbeKind, now
     });
     Ticked {
         is_news: entry.prober.result() != before,
-        has_failed: was_asked && outcome == Outcome::Fail,
+        has_failed: was_asked && outcome != Outcome::Ok,
     }
 }
 
@@ -175,6 +183,9 @@ pub(super) fn probe_of(spec: &Container, kind: ProbeKind) -> Option<&crate::api:
 
 /// The Event's text for a bad answer: what a program that does not listen yet gives.
 pub(super) fn failure_message(spec: &Container, kind: ProbeKind, pod_ip: &str) -> String {
+    if let Some(error) = port_error(spec, kind) {
+        return format!("{} probe errored and resulted in unknown state: {error}", kind.word());
+    }
     let head = format!("{} probe failed: ", kind.word());
     let Some(probe) = probe_of(spec, kind) else {
         return head;
@@ -192,6 +203,17 @@ pub(super) fn failure_message(spec: &Container, kind: ProbeKind, pod_ip: &str) -
         Some(tcp) => head + &refused(&tcp["port"]).1,
         None => head + "not ready yet",
     }
+}
+
+/// Why a probe cannot be asked: it names a port that the container does not have, which then is
+/// taken for a number.
+fn port_error(spec: &Container, kind: ProbeKind) -> Option<String> {
+    let probe = probe_of(spec, kind)?;
+    let at = |field: &str| probe.rest.get(field).map(|how| &how["port"]);
+    let name = at("httpGet").or_else(|| at("tcpSocket"))?.as_str()?;
+    let number = port_number(spec, &Value::from(name));
+    let is_number = number.parse::<u16>().is_ok();
+    (!is_number).then(|| format!("strconv.Atoi: parsing {name:?}: invalid syntax"))
 }
 
 /// A port may be given by the name that the container has for it.

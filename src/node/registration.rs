@@ -13,7 +13,7 @@ use crate::api::{
     ObjectMeta, Quantity, Str, Timestamp,
 };
 use crate::apiserver::{Part, Reason, Request};
-use crate::controllers::{Deed, Fact, Intent, Plan};
+use crate::controllers::{Deed, EventNote, Fact, Intent, Plan};
 use crate::kernel::Time;
 
 /// How often the lease is renewed: a quarter of its duration.
@@ -24,6 +24,13 @@ pub const STATUS_PERIOD: Duration = Duration::from_secs(10);
 pub const STATUS_REPORT_PERIOD: Duration = Duration::from_secs(300);
 /// For how long a lease holds (`nodeLeaseDurationSeconds`).
 pub const LEASE_SECONDS: i32 = 40;
+/// What a kubelet tells when a condition has turned well.
+const WELL: [(&str, &str); 4] = [
+    ("MemoryPressure", "NodeHasSufficientMemory"),
+    ("DiskPressure", "NodeHasNoDiskPressure"),
+    ("PIDPressure", "NodeHasSufficientPID"),
+    ("Ready", "NodeReady"),
+];
 const LEASE_NAMESPACE: &str = "kube-node-lease";
 
 /// The Node that a kubelet registers: 4 cpu, 8Gi, 110 pods.
@@ -161,9 +168,9 @@ pub fn renew(node_name: &Str, lease: Option<&Lease>, now: Time) -> Plan {
 }
 
 /// Writes the node's status if it says anything else than it should (such as Ready Unknown, after
-/// a silence), or said it long ago. `node` is the Node as the cache has it.
-pub fn report(node: &Arc<Object>, now: Time) -> Plan {
-    let Some(seen) = node.as_node() else {
+/// a silence), or said it long ago. `object` is the Node as the cache has it.
+pub fn report(object: &Arc<Object>, now: Time) -> Plan {
+    let Some(seen) = object.as_node() else {
         return Plan::default();
     };
     let before = &seen.status.conditions;
@@ -180,13 +187,26 @@ pub fn report(node: &Arc<Object>, now: Time) -> Plan {
         let mut node = seen.clone();
         node.metadata.resource_version = 0;
         node.status.conditions = after;
+        plan.events = turned(object, before, &node.status.conditions);
         let request = Request::Update(Part::Status, Arc::new(Object::Node(node)));
         plan.then(Intent::new(Deed::Status, request));
     }
     plan
 }
 
-fn says_the_same(before: &[Condition], after: &[Condition]) -> bool {
+/// The Events of conditions that have turned well (`recordNodeStatusEvent`).
+fn turned(object: &Arc<Object>, before: &[Condition], after: &[Condition]) -> Vec<EventNote> {
+    let status = |list: &[Condition], kind| Condition::find(list, kind).map(|c| c.status);
+    let news = WELL.iter().filter(|(kind, _)| status(before, kind) != status(after, kind));
+    let note = |(_, reason): &(&str, &str)| {
+        let text = format!("Node {} status is now: {reason}", object.meta().name);
+        EventNote::normal(object, reason, text)
+    };
+    news.map(note).collect()
+}
+
+/// Whether two lists of conditions differ in nothing but when they were looked at.
+pub fn says_the_same(before: &[Condition], after: &[Condition]) -> bool {
     let without_heartbeat = |list: &[Condition]| -> Vec<Condition> {
         let quiet = list.iter().cloned().map(|mut condition| {
             condition.last_heartbeat_time = None;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::Value;
+use crate::client::informer::QueueOrder;
 use crate::world::{Fault, Knobs, LaneId};
 
 use super::text::Text;
@@ -168,6 +169,8 @@ pub struct KnobsFile {
     pub relist_on_start: Option<bool>,
     /// Passes at the same time.
     pub workers: Option<u16>,
+    /// Which queue lies between its reflectors and its cache.
+    pub informer_queue: Option<QueueOrder>,
     /// Only in the edge lane.
     pub edge: Option<Box<KnobsFile>>,
     /// Only in the level lane.
@@ -194,6 +197,7 @@ impl KnobsFile {
         knobs.resync_period = self.resync_period.map_or(knobs.resync_period, |span| span.0);
         knobs.relist_on_start = self.relist_on_start.unwrap_or(knobs.relist_on_start);
         knobs.workers = self.workers.unwrap_or(knobs.workers);
+        knobs.informer_queue = self.informer_queue.unwrap_or(knobs.informer_queue);
     }
 }
 
@@ -463,6 +467,15 @@ mod tests {
     fn a_plain_manifest_is_taken_as_objects() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n";
         assert_eq!(read(text).map(|file| file.objects), Ok(text.to_string()));
+    }
+
+    #[test]
+    fn a_controller_may_have_the_older_queue() {
+        let knobs = "cluster: {controllers: {replicaset: {level: {informerQueue: perKey}}}}\n";
+        let file = read(&format!("title: x\n{knobs}")).expect("it is well formed");
+        let queue = |lane| file.cluster.controllers["replicaset"].knobs(lane).informer_queue;
+        assert_eq!(queue(LaneId::Level), QueueOrder::PerKey);
+        assert_eq!(queue(LaneId::Edge), QueueOrder::InOrder);
     }
 
     #[test]

@@ -1,71 +1,29 @@
-//! The Event recorder: identical Events are counted, not repeated (client-go `tools/record`).
+//! Events on their way to the store: each process has a recorder (client-go `tools/record`), whose
+//! correlator counts, combines and drops.
 //!
-//! In a real cluster an Event is a request like any other, and the recorder drops Events of a
-//! source that tells too many about one object (a burst of 25, then one in five minutes). Here the
-//! write takes no time, and the same limit holds.
+//! Simplified: in a real cluster an Event is a request like any other; here the write takes no time
+//! and does not fail.
 
-use std::collections::BTreeMap;
-
-use crate::api::{Event, EventSource, Object, ObjectKey, ObjectReference, Str, Timestamp};
+use crate::api::{Event, EventSource, Object, ObjectReference, Str, Timestamp};
 use crate::controllers::EventNote;
 use crate::kernel::{Time, stable_hash};
 
 use super::ControllerId;
 use super::world::World;
 
-/// Events of one source about one object that may be told in a burst.
-const BURST: u32 = 25;
-/// Seconds after which one more may be told.
-const REFILL_SECONDS: u64 = 300;
-
-/// What the recorders of all components remember.
-#[derive(Clone, Debug, Default)]
-pub struct Recorder {
-    /// Events told, by what they say.
-    told: BTreeMap<u64, ObjectKey>,
-    /// Tokens left of each (source, object), and when they were last counted.
-    spam: BTreeMap<u64, (u32, Time)>,
-}
-
-impl Recorder {
-    fn may_tell(&mut self, source: u64, now: Time) -> bool {
-        let (tokens, since) = self.spam.entry(source).or_insert((BURST, now));
-        let refill = now.since(*since).as_secs() / REFILL_SECONDS;
-        if refill > 0 {
-            *tokens = tokens.saturating_add(refill as u32).min(BURST);
-            *since = now;
-        }
-        let may = *tokens > 0;
-        *tokens = tokens.saturating_sub(1);
-        may
-    }
-}
-
 impl World {
     pub(super) fn record_event(&mut self, id: ControllerId, note: EventNote) {
-        let (now, source) = (Timestamp::from(self.now), source_of(id, &note.reason, self));
-        let meta = note.about.meta();
-        let identity = format!(
-            "{}/{}/{}/{}/{}/{:?}",
-            meta.uid, note.reason, note.message, source.component, meta.name, note.field_path
-        );
-        let told = stable_hash(0, identity.as_bytes());
-        let spam = stable_hash(0, format!("{}/{}", source.component, meta.uid).as_bytes());
-        if !self.recorder.may_tell(spam, self.now) {
-            return;
+        let event = new_event(&note, source_of(id, &note.reason, self), self.now);
+        let now = self.now;
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        let Some(observed) = process.recorder.correlate(event, now) else { return };
+        let mut event = observed.event;
+        let stored = Object::Event(event.clone()).key();
+        // One that was dropped in the meantime is made anew, with its count.
+        if let Some(known) = self.api.store().get(&stored).and_then(|known| known.as_event()) {
+            event.metadata = known.metadata.clone();
         }
-        if let Some(key) = self.recorder.told.get(&told)
-            && let Some(Object::Event(event)) = self.api.store().get(key).map(|event| &**event)
-        {
-            let mut event = event.clone();
-            event.count += 1;
-            event.last_timestamp = Some(now);
-            let _ = self.api.put_event(Object::Event(event));
-            return;
-        }
-        let event = new_event(&note, source, now, told);
-        self.recorder.told.insert(told, event.key());
-        let _ = self.api.put_event(event);
+        let _ = self.api.put_event(Object::Event(event));
     }
 }
 
@@ -82,12 +40,17 @@ fn source_of(id: ControllerId, reason: &str, world: &World) -> EventSource {
     EventSource { component: component.into(), host }
 }
 
-fn new_event(note: &EventNote, source: EventSource, now: Timestamp, identity: u64) -> Object {
+/// The Event of a note. Its name is the object's and, as in Kubernetes, a number that comes from
+/// the time; so that two at the same moment differ, from what it says too.
+fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
     let (meta, kind) = (note.about.meta(), note.about.kind());
     let namespace: Str = match &*meta.namespace {
         "" => "default".into(),
         _ => meta.namespace.clone(),
     };
+    let words = format!("{}/{}/{:?}/{source:?}", note.reason, note.message, note.field_path);
+    let number = stable_hash(now.as_nanos(), words.as_bytes());
+    let at = Some(Timestamp::from(now));
     let mut event = Event {
         involved_object: ObjectReference {
             api_version: kind.info().api_version.into(),
@@ -103,13 +66,18 @@ fn new_event(note: &EventNote, source: EventSource, now: Timestamp, identity: u6
         source,
         kind: note.kind,
         count: 1,
-        first_timestamp: Some(now),
-        last_timestamp: Some(now),
+        first_timestamp: at,
+        last_timestamp: at,
         ..Event::default()
     };
-    event.metadata.name = format!("{}.{identity:016x}", meta.name).into();
+    let reporter = [
+        ("reportingComponent", event.source.component.to_string()),
+        ("reportingInstance", event.source.host.as_deref().unwrap_or("").to_string()),
+    ];
+    event.rest.extend(reporter.map(|(field, value)| (field.to_string(), value.into())));
+    event.metadata.name = format!("{}.{number:016x}", meta.name).into();
     event.metadata.namespace = namespace;
-    event.metadata.creation_timestamp = Some(now);
-    event.metadata.uid = format!("{identity:016x}").into();
-    Object::Event(event)
+    event.metadata.creation_timestamp = at;
+    event.metadata.uid = format!("{number:016x}").into();
+    event
 }

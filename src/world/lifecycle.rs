@@ -40,11 +40,16 @@ impl World {
         }
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.alive = true;
+        let order = process.knobs.informer_queue;
         let streams = self.streams_owned_by(id);
+        streams.iter().for_each(|index| self.streams[*index].forget(order));
         if let Some(process) = self.processes.get_mut(&id) {
             process.unsynced = u16::try_from(streams.len()).unwrap_or(u16::MAX);
         }
         self.tell(Occurrence::Started(id));
+        if let ControllerId::Kubelet(node) = id {
+            self.announce_kubelet(node);
+        }
         streams.into_iter().for_each(|index| self.list(index));
         self.schedule_resync(id);
     }

@@ -3,6 +3,7 @@
 mod active_faults;
 mod events;
 pub mod fault;
+mod heartbeat;
 mod id;
 mod lane;
 mod lifecycle;
@@ -36,4 +37,4 @@ pub use requests::RequestInFlight;
 pub use stream::{Fate, Flight, Stream};
 pub use truth::{PodCount, Shortfall};
 pub use verdict::Verdict;
-pub use world::{Activity, Totals, World, lease_key};
+pub use world::{Activity, Totals, World};

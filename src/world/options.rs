@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::client::informer::QueueOrder;
 use crate::node::Images;
 
 /// How a world is built.
@@ -75,10 +76,18 @@ pub struct Knobs {
     /// Passes at the same time, each for another key. Edge works through its changes in order, one
     /// at a time.
     pub workers: u16,
+    /// Which queue lies between its reflectors and its cache.
+    pub informer_queue: QueueOrder,
 }
 
 impl Default for Knobs {
     fn default() -> Self {
-        Knobs { enabled: true, resync_period: Duration::ZERO, relist_on_start: false, workers: 5 }
+        Knobs {
+            enabled: true,
+            resync_period: Duration::ZERO,
+            relist_on_start: false,
+            workers: 5,
+            informer_queue: QueueOrder::InOrder,
+        }
     }
 }

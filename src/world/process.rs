@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::api::{ObjectKey, Str};
 use crate::client::Cache;
 use crate::client::delaying_queue::DelayingQueue;
+use crate::client::event_correlator::EventCorrelator;
 use crate::client::expectations::UidTrackingExpectations;
 use crate::client::rate_limiter::RateLimiter;
 use crate::controllers::{Change, ChangeKind, PassRun};
@@ -42,6 +43,8 @@ pub struct Process {
     pub limiter: RateLimiter<ObjectKey>,
     /// Creations and deletions that the cache must show before a key is looked at again.
     pub expectations: UidTrackingExpectations,
+    /// What it told in Events.
+    pub recorder: EventCorrelator,
     /// The controller's own memory.
     pub mind: Mind,
     /// Passes under way, by number.
@@ -109,6 +112,7 @@ impl Process {
             later: Vec::new(),
             limiter: RateLimiter::default_controller(),
             expectations: UidTrackingExpectations::default(),
+            recorder: EventCorrelator::default(),
             mind,
             active: BTreeMap::new(),
             causes: BTreeMap::new(),
@@ -136,6 +140,7 @@ impl Process {
         self.later.clear();
         self.limiter = RateLimiter::default_controller();
         self.expectations = UidTrackingExpectations::default();
+        self.recorder = EventCorrelator::default();
         self.mind = self.mind.reborn();
         self.causes.clear();
         self.later_causes.clear();

@@ -77,13 +77,8 @@ impl World {
             let text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
             return Err(ApiError::new(Reason::Timeout, text));
         }
-        if self.faults.server_is_down() {
-            return Err(ApiError::new(Reason::ServiceUnavailable, "connection refused"));
-        }
-        if self.faults.throttles(self.now) {
-            let text =
-                "the server has received too many requests and has asked us to try again later";
-            return Err(ApiError::new(Reason::TooManyRequests, text));
+        if let Some(error) = self.refusal(owner) {
+            return Err(error);
         }
         let before = self.api.store().revision();
         let response = self.handle(request, owner.name());
@@ -103,6 +98,17 @@ impl World {
         note_act(&mut pass.record, &in_flight.request, response);
         pass.run.answer(in_flight.index, response);
         self.advance(in_flight.owner, in_flight.pass);
+    }
+
+    /// Why a process cannot open a connection now, or is sent away. One that is cut off is taken
+    /// for refused: its reflectors go on trying, and do not list again for it.
+    pub(super) fn refusal(&self, owner: ControllerId) -> Option<ApiError> {
+        if self.faults.server_is_down() || self.is_cut_off(owner) {
+            return Some(ApiError::new(Reason::ServiceUnavailable, "connection refused"));
+        }
+        let text = "the server has received too many requests and has asked us to try again later";
+        let throttled = self.faults.throttles(self.now);
+        throttled.then(|| ApiError::new(Reason::TooManyRequests, text))
     }
 
     /// A mind that keeps account of its own writes is told what became of them.

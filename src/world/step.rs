@@ -39,6 +39,8 @@ pub enum Step {
     Resync(ControllerId, u32),
     /// A kubelet renews its lease.
     Heartbeat(u16),
+    /// Quiet watches are told how far they are.
+    Bookmarks,
     /// The node controller looks at all nodes.
     Monitor(u32),
     /// A fault that lasts ends; the number is that of `World::faults`.
@@ -52,6 +54,7 @@ impl Step {
             self,
             Step::Resync(..)
                 | Step::Heartbeat(_)
+                | Step::Bookmarks
                 | Step::Monitor(_)
                 | Step::Deliver(_, true)
                 | Step::Decided(_, _, _, true)
@@ -76,6 +79,7 @@ impl Step {
             Step::Heartbeat(node) => (11, u64::from(*node)),
             Step::Monitor(_) => (12, 0),
             Step::FaultEnds(fault) => (13, *fault),
+            Step::Bookmarks => (14, 0),
         };
         kind << 56 | number
     }
@@ -94,5 +98,7 @@ impl Step {
 
 /// How often kubelets renew their lease.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How often the server sends bookmarks.
+pub const BOOKMARK: Duration = Duration::from_secs(60);
 /// How often the node controller looks.
 pub const MONITOR: Duration = Duration::from_secs(5);

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use crate::api::{Kind, Object, ObjectKey, Str};
 use crate::apiserver::{Commit, WatchEvent};
+use crate::client::informer::{Informer, QueueOrder};
+use crate::client::reflector::Reflector;
 use crate::kernel::{Rng, Time};
 
 use super::ControllerId;
@@ -22,10 +24,14 @@ pub struct Stream {
     pub node: Option<Str>,
     /// The last revision that was sent.
     pub revision: u64,
-    /// The last revision that arrived: from here a broken watch resumes.
-    pub delivered: u64,
     /// Whether it is open.
     pub open: bool,
+    /// Whether a list is under way: the watch opens when it is there.
+    pub listing: bool,
+    /// What arrived last, from where a broken watch resumes, and how long it waits before it tries.
+    pub reflector: Reflector,
+    /// The queue before the cache.
+    pub informer: Informer,
     /// Messages under way, in order.
     pub flights: VecDeque<u64>,
     /// When the last message arrives: none overtakes another.
@@ -37,11 +43,10 @@ pub struct Stream {
 impl Stream {
     /// A watch from `revision` on.
     pub fn new(
-        owner: ControllerId,
-        kind: Kind,
-        node: Option<Str>,
+        (owner, kind, node): (ControllerId, Kind, Option<Str>),
         revision: u64,
         open: bool,
+        order: QueueOrder,
         rng: Rng,
     ) -> Stream {
         Stream {
@@ -49,12 +54,21 @@ impl Stream {
             kind,
             node,
             revision,
-            delivered: revision,
             open,
+            listing: false,
+            reflector: Reflector::at(revision),
+            informer: Informer::new(kind, order),
             flights: VecDeque::new(),
             last_arrival: Time::ZERO,
             rng,
         }
+    }
+
+    /// What its process remembered of it is gone.
+    pub fn forget(&mut self, order: QueueOrder) {
+        self.listing = false;
+        self.reflector = Reflector::default();
+        self.informer = Informer::new(self.kind, order);
     }
 
     /// Whether it selects this object.

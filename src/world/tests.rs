@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::api::{Kind, Object, ObjectKey};
+use crate::api::{Condition, ConditionStatus, Kind, Object, ObjectKey, Timestamp};
 use crate::apiserver::{DeleteOptions, Request};
 use crate::kernel::Time;
 
-use super::{Fault, Flavour, Options, Verdict, World};
+use super::{ControllerId, Fault, Flavour, Options, Stream, Verdict, World};
 
 const PLENTY: u64 = 1_000_000;
 
@@ -218,4 +218,68 @@ fn pods_of_a_dead_node_are_replaced_after_the_toleration() {
     assert_eq!(world.verdict(), Verdict::Converged);
     let ready = pods(&world).iter().filter(|p| p.as_pod().unwrap().is_ready()).count();
     assert_eq!(ready, 4);
+}
+
+#[test]
+fn a_quiet_watch_learns_every_minute_how_far_the_server_is() {
+    let mut world = cluster(Flavour::Level, 3);
+    let seen = |world: &World| {
+        let of_sets = |s: &&Stream| s.owner == ControllerId::ReplicaSet && s.kind == Kind::Pod;
+        world.streams().iter().find(of_sets).map(|stream| stream.reflector.version())
+    };
+    let before = seen(&world);
+    run_for(&mut world, 35);
+    assert_eq!(seen(&world), before);
+    run_for(&mut world, 10);
+    assert!(seen(&world) > before);
+}
+
+#[test]
+fn an_api_server_that_refuses_is_asked_again_and_not_listed_from_anew() {
+    let mut world = cluster(Flavour::Level, 3);
+    inflict(&mut world, "fault apiserver down for=20s");
+    delete_one_pod(&mut world);
+    let calls = world.totals().calls;
+    run_for(&mut world, 19);
+    assert_eq!(world.totals().calls, calls, "watches are tried, and no list");
+    run_for(&mut world, 60);
+    assert_eq!(world.verdict(), Verdict::Converged);
+}
+
+#[test]
+fn a_node_that_comes_back_says_itself_that_it_is_ready() {
+    let mut world = cluster(Flavour::Level, 3);
+    let ready = |world: &World| {
+        let key = ObjectKey::new(Kind::Node, "", "node-1");
+        let node = world.store().get(&key).unwrap().as_node().unwrap().clone();
+        let ready = Condition::find(&node.status.conditions, "Ready").unwrap().clone();
+        (ready.status, ready.last_heartbeat_time.unwrap(), node.spec.taints.len())
+    };
+    inflict(&mut world, "fault node node-1 network=cut");
+    run_for(&mut world, 100);
+    assert_eq!(ready(&world), (ConditionStatus::Unknown, Timestamp::EPOCH, 2));
+    assert_eq!(pods(&world).iter().filter(|p| p.as_pod().unwrap().is_ready()).count(), 2);
+    inflict(&mut world, "fault node node-1 network=restored");
+    run_for(&mut world, 90);
+    let (status, heard, taints) = ready(&world);
+    assert_eq!((status, taints), (ConditionStatus::True, 0));
+    assert!(heard.to_time() >= Time::from_secs(120), "{heard}");
+    assert_eq!(pods(&world).iter().filter(|p| p.as_pod().unwrap().is_ready()).count(), 3);
+    let told = world.store().list(Kind::Event).filter_map(|event| event.as_event());
+    let reasons: Vec<_> = told.map(|event| event.reason.to_string()).collect();
+    assert!(reasons.contains(&"NodeReady".to_string()), "{reasons:?}");
+}
+
+#[test]
+fn a_healthy_node_writes_its_status_every_five_minutes_and_nobody_is_busy_with_it() {
+    let mut world = cluster(Flavour::Level, 3);
+    let version = |world: &World| {
+        let nodes = world.store().list(Kind::Node);
+        nodes.map(|node| node.meta().resource_version).max()
+    };
+    let (before, passes) = (version(&world), world.totals().passes);
+    run_for(&mut world, 320);
+    assert!(version(&world) > before);
+    assert_eq!((world.totals().passes, world.activity().flying), (passes, 0));
+    assert_eq!(world.verdict(), Verdict::Converged);
 }

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, Object};
-use crate::apiserver::{Commit, WatchEvent, WatchEventType};
-use crate::controllers::{Change, ChangeKind, Context, Woken, promises};
+use crate::apiserver::{ApiError, Commit, Reason, WatchEvent};
+use crate::client::reflector::{AfterWatch, ListPage, Listing};
+use crate::controllers::{Change, Context, Woken, promises};
 
 use super::ControllerId;
+use super::heartbeat::is_heartbeat;
 use super::options::Flavour;
 use super::process::{EdgeItem, Process};
 use super::record::{Cause, Occurrence};
-use super::step::Step;
-use super::stream::{Fate, Flight};
+use super::step::{BOOKMARK, Step};
+use super::stream::{Fate, Flight, Stream};
 use super::world::World;
-
-/// How long a reflector waits before it opens a broken watch again (its first back-off).
-const REOPEN: Duration = Duration::from_millis(800);
 
 impl World {
     /// Sends all commits that were not sent yet down the open streams.
@@ -43,11 +42,11 @@ impl World {
         let event = commit.seen_through(|object| stream.selects(object));
         self.streams[index].revision = commit.revision;
         if let Some(event) = event {
-            self.send(index, event);
+            self.send(index, event, is_upkeep(commit));
         }
     }
 
-    fn send(&mut self, index: usize, event: WatchEvent) {
+    fn send(&mut self, index: usize, event: WatchEvent, background: bool) {
         let (low, high) = self.options.network.watch;
         let slow = self.faults.slowness();
         let stream = &mut self.streams[index];
@@ -58,8 +57,7 @@ impl World {
         let id = self.next_message;
         self.next_message += 1;
         stream.flights.push_back(id);
-        let (owner, kind) = (stream.owner, stream.kind);
-        let background = matches!(kind, Kind::Lease | Kind::Event);
+        let owner = stream.owner;
         let (fate, late) = self.faults.strike(owner, &event);
         self.tell_struck(owner, &event, fate);
         let (stream, sent) = (index, self.now);
@@ -104,7 +102,7 @@ impl World {
         stream.flights.pop_front();
         let Some(flight) = self.flights.remove(&id) else { return };
         self.flying -= usize::from(!background);
-        stream.delivered = flight.event.revision;
+        stream.reflector.saw(flight.event.revision);
         let owner = stream.owner;
         self.totals.watch_events += u64::from(!background);
         self.receive(owner, &flight);
@@ -117,10 +115,12 @@ impl World {
         let times = if flight.fate == Fate::DoubledOnWire { 2 } else { 1 };
         for _ in 0..times {
             let Some(process) = self.processes.get_mut(&owner) else { return };
-            let change = take_into_cache(process, &flight.event);
-            let event = &flight.event;
-            let cause = Cause::Watch(event.kind, event.object.key(), event.revision);
-            self.at_the_door(owner, change, cause, flight.fate);
+            let (event, informer) = (&flight.event, &mut self.streams[flight.stream].informer);
+            informer.watched(event.kind, event.object.clone(), &process.cache);
+            for change in informer.drain(&mut process.cache) {
+                let cause = Cause::Watch(event.kind, event.object.key(), event.revision);
+                self.at_the_door(owner, change, cause, flight.fate);
+            }
         }
     }
 
@@ -173,15 +173,34 @@ impl World {
         self.pump(id);
     }
 
-    /// Fills a cache with an object without waking the loop, but for what its memory must know.
-    pub(super) fn take_listed(&mut self, id: ControllerId, object: Arc<Object>) {
+    /// The first list of all: it fills the cache without waking the loop, but for what its memory
+    /// must know.
+    pub(super) fn take_first_list(&mut self, index: usize) {
         let (now, seed) = (self.now, self.options.seed);
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let before = process.cache.put(object.clone());
-        let change = Change { kind: ChangeKind::Added, before, object };
-        let cx = Context { cache: &process.cache, now, seed, promises_kept: true };
-        if process.flavour == Flavour::Level {
-            process.mind.wakes(&change, &cx);
+        let stream = &mut self.streams[index];
+        let objects = self.api.store().list(stream.kind).filter(|o| stream.selects(o));
+        let objects = objects.cloned().collect();
+        let Some(process) = self.processes.get_mut(&stream.owner) else { return };
+        stream.informer.listed(objects, &process.cache);
+        for change in stream.informer.drain(&mut process.cache) {
+            let cx = Context { cache: &process.cache, now, seed, promises_kept: true };
+            if process.flavour == Flavour::Level {
+                process.mind.wakes(&change, &cx);
+            }
+        }
+    }
+
+    /// A watch that has been told everything learns how far the server is, so that it can resume
+    /// from there. That takes no time, and one that has something under way is left out.
+    pub(super) fn send_bookmarks(&mut self) {
+        self.put(self.now + BOOKMARK, Step::Bookmarks);
+        let revision = self.api.store().revision();
+        let open = |stream: &&mut Stream| stream.open && !stream.listing;
+        for stream in self.streams.iter_mut().filter(open) {
+            if stream.flights.is_empty() {
+                stream.revision = revision;
+                stream.reflector.saw(revision);
+            }
         }
     }
 
@@ -189,7 +208,7 @@ impl World {
     pub(super) fn break_stream(&mut self, index: usize) {
         let stream = &mut self.streams[index];
         stream.open = false;
-        stream.revision = stream.delivered;
+        stream.revision = stream.reflector.version();
         for flight in std::mem::take(&mut stream.flights) {
             if self.flights.remove(&flight).is_some_and(|flight| !flight.background) {
                 self.flying -= 1;
@@ -197,15 +216,16 @@ impl World {
         }
     }
 
-    /// Breaks all streams of a process, and lets them open again after the reflector's back-off.
+    /// Breaks all streams of a process. The reflectors try to open their watches again at once.
     pub(super) fn break_streams(&mut self, id: ControllerId) {
         let epoch = self.processes.get(&id).map_or(0, |process| process.epoch);
-        let of_process = |(_, stream): &(usize, &super::stream::Stream)| stream.owner == id;
-        let indexes: Vec<usize> =
-            self.streams.iter().enumerate().filter(of_process).map(|(index, _)| index).collect();
-        for index in indexes {
+        for index in self.streams_owned_by(id) {
+            // One that is not open is tried already, or waits for its list.
+            let tries = self.streams[index].open && !self.streams[index].listing;
             self.break_stream(index);
-            self.put(self.now + REOPEN, Step::Reopen(index, epoch));
+            if tries {
+                self.put(self.now, Step::Reopen(index, epoch));
+            }
         }
     }
 
@@ -215,9 +235,8 @@ impl World {
         if self.is_stale(owner, epoch) || self.streams[index].open {
             return;
         }
-        if self.faults.server_is_down() || self.is_cut_off(owner) {
-            self.put(self.now + REOPEN, Step::Reopen(index, epoch));
-            return;
+        if let Some(error) = self.refusal(owner) {
+            return self.watch_failed(index, epoch, &error);
         }
         let missed = self.api.store().since(self.streams[index].revision);
         match missed.map(|commits| commits.cloned().collect::<Vec<Commit>>()) {
@@ -225,17 +244,37 @@ impl World {
                 self.streams[index].open = true;
                 commits.iter().for_each(|commit| self.offer(index, commit));
             }
-            // 410: list again.
-            Err(_) => self.list(index),
+            // 410.
+            Err(error) => self.watch_failed(index, epoch, &error),
+        }
+    }
+
+    fn watch_failed(&mut self, index: usize, epoch: u32, error: &ApiError) {
+        let now = self.now;
+        let stream = &mut self.streams[index];
+        match stream.reflector.watch_failed(error, now, &mut stream.rng) {
+            AfterWatch::Rewatch(wait) => self.put(now + wait, Step::Reopen(index, epoch)),
+            AfterWatch::Relist(wait) => self.list_after(index, wait),
         }
     }
 
     /// Asks for a list; the watch opens from its revision.
     pub(super) fn list(&mut self, index: usize) {
+        self.list_after(index, Duration::ZERO);
+    }
+
+    fn list_after(&mut self, index: usize, wait: Duration) {
+        let stream = &mut self.streams[index];
+        stream.listing = true;
+        stream.reflector.begin_list();
+        self.ask_for_list(index, wait);
+    }
+
+    fn ask_for_list(&mut self, index: usize, wait: Duration) {
         let owner = self.streams[index].owner;
         let epoch = self.processes.get(&owner).map_or(0, |process| process.epoch);
         let latency = self.latency(owner);
-        self.put(self.now + latency, Step::List(index, epoch));
+        self.put(self.now + wait + latency, Step::List(index, epoch));
     }
 
     pub(super) fn list_at_server(&mut self, index: usize, epoch: u32) {
@@ -243,21 +282,37 @@ impl World {
         if self.is_stale(owner, epoch) {
             return;
         }
-        if self.faults.server_is_down() || self.is_cut_off(owner) {
-            self.put(self.now + REOPEN, Step::List(index, epoch));
-            return;
+        self.totals.calls += 1;
+        if let Some(error) = self.refusal(owner).or_else(|| self.is_ahead(index)) {
+            return self.list_failed(index, &error);
         }
         let arrives = self.now + self.latency(owner);
-        self.totals.calls += 1;
         let stream = &mut self.streams[index];
         let store = self.api.store();
         let objects = store.list(stream.kind).filter(|o| stream.selects(o)).cloned().collect();
         stream.revision = store.revision();
-        stream.delivered = stream.revision;
         stream.open = true;
         stream.last_arrival = stream.last_arrival.max(arrives);
         let revision = stream.revision;
         self.put(arrives, Step::Listed(index, epoch, objects, revision));
+    }
+
+    /// The server has not come to the version that a list asks for.
+    fn is_ahead(&self, index: usize) -> Option<ApiError> {
+        let wanted = self.streams[index].reflector.asked()?.version?;
+        let current = self.api.store().revision();
+        let text = format!("Too large resource version: {wanted}, current: {current}");
+        (wanted > current).then(|| ApiError::new(Reason::Timeout, text))
+    }
+
+    fn list_failed(&mut self, index: usize, error: &ApiError) {
+        let now = self.now;
+        let stream = &mut self.streams[index];
+        match stream.reflector.list_answered(Err(error), now, &mut stream.rng) {
+            Listing::Ask(_) => self.ask_for_list(index, Duration::ZERO),
+            Listing::Failed(wait) => self.list_after(index, wait),
+            Listing::Done(_) => {}
+        }
     }
 
     /// A list replaces what the cache holds of its kind; each difference is a change, as an
@@ -267,29 +322,26 @@ impl World {
         index: usize,
         epoch: u32,
         objects: Vec<Arc<Object>>,
-        _revision: u64,
+        version: u64,
     ) {
-        let (owner, kind) = (self.streams[index].owner, self.streams[index].kind);
+        let (owner, now) = (self.streams[index].owner, self.now);
         if self.is_stale(owner, epoch) {
             return;
         }
+        let stream = &mut self.streams[index];
+        let page = ListPage { version, items: objects, continues: None };
+        let listing = stream.reflector.list_answered(Ok(page), now, &mut stream.rng);
+        let Listing::Done(objects) = listing else { return };
         let Some(process) = self.processes.get_mut(&owner) else { return };
-        let listed: std::collections::BTreeSet<_> = objects.iter().map(|o| o.key()).collect();
-        let gone: Vec<_> =
-            process.cache.all(kind).filter(|o| !listed.contains(&o.key())).cloned().collect();
-        let mut changes = Vec::new();
-        for object in gone {
-            process.cache.remove(&object.key());
-            let kind = ChangeKind::DeletedFinalStateUnknown;
-            changes.push(Change { kind, before: Some(object.clone()), object });
+        stream.listing = false;
+        let starts = !stream.informer.has_synced();
+        stream.informer.listed(objects, &process.cache);
+        // Handlers run beside the informer: the cache has the whole list when they look.
+        let changes = stream.informer.drain(&mut process.cache);
+        if starts {
+            process.unsynced = process.unsynced.saturating_sub(1);
         }
-        for object in objects {
-            let before = process.cache.put(object.clone());
-            let kind = if before.is_some() { ChangeKind::Updated } else { ChangeKind::Added };
-            changes.push(Change { kind, before, object });
-        }
-        let starts = process.unsynced > 0;
-        process.unsynced = process.unsynced.saturating_sub(1);
+        let broke = !stream.open;
         let from_now = process.flavour == Flavour::Edge && starts && !process.knobs.relist_on_start;
         if !from_now {
             changes.into_iter().for_each(|change| self.hand_over(owner, change, Cause::List));
@@ -298,6 +350,10 @@ impl World {
             // What was deleted while nobody listened is in no list: the node itself knows of it.
             let known = self.kubelets.get(usize::from(node)).map(|kubelet| kubelet.known_pods());
             self.wake_kubelet(node, known.unwrap_or_default());
+        }
+        if broke {
+            self.streams[index].revision = version;
+            self.put(now, Step::Reopen(index, epoch));
         }
         self.pump(owner);
     }
@@ -309,16 +365,14 @@ impl World {
 
     /// Replays the cache into the queue (resync is not relist: nothing is asked of the server).
     pub(super) fn replay_cache(&mut self, id: ControllerId) {
-        let Some(process) = self.processes.get(&id) else { return };
-        let objects: Vec<Arc<Object>> = super::mind::Mind::kinds(id)
-            .iter()
-            .flat_map(|kind| process.cache.all(*kind).cloned())
-            .collect();
-        for object in objects {
-            let before = Some(object.clone());
-            let change = Change { kind: ChangeKind::Updated, before, object };
-            self.hand_over(id, change, Cause::Resync);
+        let mut changes = Vec::new();
+        for index in self.streams_owned_by(id) {
+            let Some(process) = self.processes.get_mut(&id) else { return };
+            let informer = &mut self.streams[index].informer;
+            informer.resync(&process.cache);
+            changes.extend(informer.drain(&mut process.cache));
         }
+        changes.into_iter().for_each(|change| self.hand_over(id, change, Cause::Resync));
     }
 
     pub(super) fn schedule_resync(&mut self, id: ControllerId) {
@@ -334,15 +388,12 @@ impl World {
     }
 }
 
-fn take_into_cache(process: &mut Process, event: &WatchEvent) -> Change {
-    let object = event.object.clone();
-    if event.kind == WatchEventType::Deleted {
-        let before = process.cache.remove(&object.key());
-        return Change { kind: ChangeKind::Deleted, before, object };
+/// Whether a change is a mere sign of life: a lease, or a node that says again what it said.
+fn is_upkeep(commit: &Commit) -> bool {
+    match (commit.before.as_deref(), commit.after.as_deref()) {
+        (Some(Object::Node(before)), Some(Object::Node(after))) => is_heartbeat(before, after),
+        _ => matches!(commit.object().kind(), Kind::Lease | Kind::Event),
     }
-    let before = process.cache.put(object.clone());
-    let kind = if before.is_some() { ChangeKind::Updated } else { ChangeKind::Added };
-    Change { kind, before, object }
 }
 
 /// What an event handler's verdict does to a level-triggered loop's queue.

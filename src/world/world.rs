@@ -6,27 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{Kind, Lease, Object, ObjectKey, Str, Timestamp};
+use crate::api::{Kind, Object, Str};
 use crate::apiserver::managed_fields::manager_of;
 use crate::apiserver::{ApiServer, Request, Response, Store};
 use crate::controllers::{Context, Woken};
 use crate::kernel::{Agenda, Rng, Time, TraceHash};
 use crate::node::Kubelet;
-use crate::node::registration::node_object;
+use crate::node::registration::{lease_object, node_object};
 
+use super::ControllerId;
 use super::active_faults::ActiveFaults;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
 use super::process::Process;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
-use super::step::{HEARTBEAT, MONITOR, Step};
+use super::step::{BOOKMARK, HEARTBEAT, MONITOR, Step};
 use super::stream::{Flight, Stream, StreamIndex};
 use super::watching::wake;
-use super::{ControllerId, events::Recorder};
-
-/// The namespace of the kubelets' leases.
-pub const LEASES: &str = "kube-node-lease";
 
 /// One cluster.
 #[derive(Clone, Debug)]
@@ -37,7 +34,6 @@ pub struct World {
     /// Entries of the agenda that are not mere upkeep.
     pub(super) foreground: u64,
     pub(super) api: ApiServer,
-    pub(super) recorder: Recorder,
     pub(super) processes: BTreeMap<ControllerId, Process>,
     pub(super) kubelets: Vec<Kubelet>,
     /// Whether each node reaches the API server.
@@ -93,7 +89,6 @@ impl World {
             agenda: Agenda::default(),
             foreground: 0,
             api: ApiServer::new(seed),
-            recorder: Recorder::default(),
             processes: BTreeMap::new(),
             kubelets: Vec::new(),
             connected: Vec::new(),
@@ -118,6 +113,7 @@ impl World {
         ControllerId::CENTRAL.into_iter().for_each(|id| world.add_process(id));
         (0..nodes).for_each(|node| world.add_process(ControllerId::Kubelet(node)));
         world.put(Time::ZERO + MONITOR, Step::Monitor(0));
+        world.put(Time::ZERO + BOOKMARK, Step::Bookmarks);
         world
     }
 
@@ -125,8 +121,8 @@ impl World {
         let name: Str = format!("node-{}", node + 1).into();
         let kubelet = Kubelet::new(name.clone());
         let object = node_object(&name, kubelet.node_ip(), self.now);
-        let lease = lease(&name, Timestamp::from(self.now));
-        for object in [Object::Node(object), lease] {
+        let lease = lease_object(&name, self.now);
+        for object in [Object::Node(object), Object::Lease(lease)] {
             // An empty store takes its first objects.
             let _ = self.api.handle(&Request::Create(Arc::new(object)), self.now);
         }
@@ -163,7 +159,8 @@ impl World {
             let rng = Rng::stream(self.options.seed, &format!("watch/{name}/{}", kind.info().kind));
             self.stream_index.note(self.streams.len(), *kind, node.as_ref());
             let revision = self.api.store().revision();
-            self.streams.push(Stream::new(id, *kind, node, revision, enabled, rng));
+            let whose = (id, *kind, node);
+            self.streams.push(Stream::new(whose, revision, enabled, knobs.informer_queue, rng));
         }
         if enabled {
             self.begin_synced(id);
@@ -173,17 +170,10 @@ impl World {
     /// The first start of all: the cache is filled at once and nothing counts as new but what a
     /// controller must know of (nodes).
     fn begin_synced(&mut self, id: ControllerId) {
-        let objects: Vec<_> = Mind::kinds(id)
-            .iter()
-            .flat_map(|kind| self.api.store().list(*kind).cloned().collect::<Vec<_>>())
-            .filter(|_| !matches!(id, ControllerId::Kubelet(_)))
-            .collect();
         if let Some(process) = self.processes.get_mut(&id) {
             process.alive = true;
         }
-        for object in objects {
-            self.take_listed(id, object);
-        }
+        self.streams_owned_by(id).into_iter().for_each(|index| self.take_first_list(index));
         self.schedule_resync(id);
     }
 
@@ -347,21 +337,9 @@ impl World {
             Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
             Step::Resync(id, _) => self.resync(id),
             Step::Heartbeat(node) => self.heartbeat(node),
+            Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),
             Step::FaultEnds(fault) => self.fault_ends(fault),
-        }
-    }
-
-    fn heartbeat(&mut self, node: u16) {
-        self.put(self.now + HEARTBEAT, Step::Heartbeat(node));
-        let id = ControllerId::Kubelet(node);
-        let runs = self.kubelets.get(usize::from(node)).is_some_and(Kubelet::is_powered)
-            && self.is_connected(node)
-            && self.processes.get(&id).is_some_and(|process| process.alive);
-        if runs && !self.faults.server_is_down() {
-            let lease = lease(&self.node_name(node), Timestamp::from(self.now));
-            let request = Request::Update(crate::apiserver::Part::Main, Arc::new(lease));
-            let _ = self.handle(&request, "kubelet");
         }
     }
 
@@ -456,20 +434,4 @@ fn replicas_of(object: Option<&Arc<Object>>) -> Option<i32> {
         Some(Object::ReplicaSet(set)) => Some(set.spec.replicas()),
         _ => None,
     }
-}
-
-/// The lease by which the kubelet of `node` says that it lives.
-fn lease(node: &Str, now: Timestamp) -> Object {
-    let mut lease = Lease::default();
-    lease.metadata.name = node.clone();
-    lease.metadata.namespace = LEASES.into();
-    lease.spec.holder_identity = Some(node.clone());
-    lease.spec.lease_duration_seconds = Some(40);
-    lease.spec.renew_time = Some(now);
-    Object::Lease(lease)
-}
-
-/// The key of a node's lease.
-pub fn lease_key(node: &Str) -> ObjectKey {
-    ObjectKey::new(Kind::Lease, LEASES, node.clone())
 }

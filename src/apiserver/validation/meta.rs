@@ -3,6 +3,7 @@
 use crate::api::{Kind, ObjectMeta, OwnerReference, StrMap, Value, names, selector};
 
 use super::errors::Errors;
+use super::finalizers;
 
 /// How long all annotations may be together.
 const MAX_ANNOTATION_BYTES: usize = 256 * 1024;
@@ -60,10 +61,7 @@ pub fn object_meta(kind: Kind, meta: &ObjectMeta, errors: &mut Errors) {
     errors.non_negative("metadata.generation", meta.generation);
     labels_and_annotations(meta, "metadata", errors);
     owners(&meta.owner_references, "metadata.ownerReferences", errors);
-    for (index, finalizer) in meta.finalizers.iter().enumerate() {
-        let path = format!("metadata.finalizers[{index}]");
-        errors.rules(&path, finalizer, names::qualified_name(finalizer));
-    }
+    finalizers::validate(&meta.finalizers, errors);
 }
 
 /// Labels and annotations, of an object or of a template.
@@ -131,13 +129,7 @@ fn one_owner(owner: &OwnerReference, path: &str, errors: &mut Errors) {
 pub fn unchanged(old: &ObjectMeta, new: &ObjectMeta, path: &str, errors: &mut Errors) {
     let at = |field: &str| format!("{path}.{field}");
     if old.is_terminating() {
-        let gone = |name: &&crate::api::Str| !old.finalizers.contains(name);
-        let added: Vec<_> = new.finalizers.iter().filter(gone).collect();
-        if !added.is_empty() {
-            let detail = "no new finalizers can be added if the object is being deleted, found new \
-                          finalizers";
-            errors.forbidden(&at("finalizers"), &format!("{detail} {added:?}"));
-        }
+        finalizers::no_new(&old.finalizers, &new.finalizers, &at("finalizers"), errors);
     }
     if new.generation < old.generation {
         errors.invalid(&at("generation"), new.generation, "must not be decremented");

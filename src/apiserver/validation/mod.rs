@@ -8,6 +8,7 @@
 
 mod container;
 mod errors;
+mod finalizers;
 mod generic;
 mod meta;
 mod pod;

@@ -1,6 +1,6 @@
 //! The sentence of a FailedScheduling event (`pkg/scheduler/framework/types.go`, `FitError`;
-//! `pkg/scheduler/framework/preemption`). Pods are not preempted, so no node has victims. A cluster
-//! with dynamic resources says "no new claims to deallocate, " before "preemption: ".
+//! `pkg/scheduler/framework/preemption`). Pods are not preempted, so no node has victims. Before
+//! preemption the plugin for dynamic resources is asked, which has nothing to give back.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use super::filters::{Reason, Rejection};
 
 /// What the scheduler says when there is no node at all.
 pub const NO_NODES: &str = "no nodes available to schedule pods";
+
+/// What the plugin for dynamic resources says of a pod that has no claims.
+const NO_CLAIMS: &str = "no new claims to deallocate";
 
 /// Why no node fits.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +54,7 @@ impl FitError {
     fn preemption(&self, pod: &Pod) -> String {
         let policy = pod.spec.rest.get("preemptionPolicy");
         if policy.and_then(|policy| policy.as_str()) == Some("Never") {
-            return "preemption: not eligible due to preemptionPolicy=Never.".to_string();
+            return format!("{NO_CLAIMS}, preemption: not eligible due to preemptionPolicy=Never.");
         }
         let victims = "No preemption victims found for incoming pod";
         let helpless = "Preemption is not helpful for scheduling";
@@ -59,7 +62,7 @@ impl FitError {
         let reasons = counts.into_iter().filter(|(_, count)| *count > 0);
         let reasons = reasons.map(|(text, count)| (Reason::Other(text.into()), count));
         let sentence = sentence(self.nodes, &reasons.collect(), None, None);
-        format!("preemption: {sentence}")
+        format!("{NO_CLAIMS}, preemption: {sentence}")
     }
 }
 
@@ -103,8 +106,8 @@ mod tests {
         error.count(&rejection(Reason::Taints, false));
         error.count(&rejection(Reason::Taints, false));
         let expected = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated \
-            taint(s). preemption: 0/3 nodes are available: 1 No preemption victims found for \
-            incoming pod, 2 Preemption is not helpful for scheduling.";
+            taint(s). no new claims to deallocate, preemption: 0/3 nodes are available: 1 No \
+            preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.";
         assert_eq!(error.message(&Pod::default()), expected);
     }
 

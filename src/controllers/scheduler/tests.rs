@@ -65,7 +65,8 @@ fn a_pod_that_fits_nowhere_waits_for_a_change_that_may_help() {
     let mut cluster = cluster_of(&[("node-1", "1")]);
     cluster.create(Kind::Pod, pod("big", "2"));
     let expected = "Pod default/big: FailedScheduling: 0/1 nodes are available: 1 Insufficient \
-        cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.";
+        cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 \
+        Preemption is not helpful for scheduling.";
     assert_eq!(cluster.events, [expected]);
     let stored = cluster.stored(&key("big")).and_then(|o| o.as_pod()).expect("a pod");
     let condition = &stored.status.conditions[0];
@@ -101,7 +102,8 @@ fn a_node_that_was_tainted_or_cordoned_says_so() {
     cluster.create(Kind::Node, cordoned);
     cluster.create(Kind::Pod, pod("web", "1"));
     let expected = "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were \
-        unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for \
+        unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 \
+        Preemption is not helpful for \
         scheduling.";
     assert!(cluster.events[0].ends_with(expected), "{:?}", cluster.events);
 }

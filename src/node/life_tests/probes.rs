@@ -53,3 +53,18 @@ fn a_startup_probe_keeps_the_others_back() {
     assert_eq!(bench.events.iter().filter(startup).count(), 3);
     assert_eq!(bench.times_of("Unhealthy").len(), 3);
 }
+
+#[test]
+fn a_probe_of_a_port_that_the_container_does_not_have_is_an_error_again_and_again() {
+    let mut bench = Bench::new("web:1: {readyAfter: 0s}");
+    bench.bind(json!({"containers": [{
+        "name": "c", "image": "web:1",
+        "readinessProbe": {"httpGet": {"path": "/ok", "port": "http"}, "periodSeconds": 5},
+    }]}));
+    bench.run(20.0);
+    assert_eq!(bench.states.last(), Some(&(2.0, "Running 0/1 0".into())));
+    assert_eq!(bench.times_of("Unhealthy"), [2.0, 7.0, 12.0, 17.0]);
+    let text = "Readiness probe errored and resulted in unknown state: \
+                strconv.Atoi: parsing \"http\": invalid syntax";
+    assert_eq!(bench.message_of("Unhealthy"), text);
+}

@@ -1,0 +1,248 @@
+//! What becomes of an Event before it is sent: the same again is counted, many that differ only in
+//! what they say are combined, and who says too much about one object is not heard (client-go
+//! `tools/record/events_cache.go`). Each process has one, and loses it when it dies.
+//!
+//! Kubernetes forgets the least recently used of 4096 keys; here the oldest goes, which no run
+//! reaches. Of the messages that share a key it drops any one where here the smallest hash goes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::api::{Event, Str};
+use crate::kernel::{Time, stable_hash};
+
+/// So many Events that differ only in what they say are combined.
+pub const MAX_SIMILAR: usize = 10;
+/// More than so much time between two of them, and they are counted afresh.
+pub const SIMILAR_WITHIN: Duration = Duration::from_secs(600);
+/// Events of one source about one object that may be told in a burst.
+pub const BURST: u32 = 25;
+/// After so long one more may be told.
+pub const REFILL: Duration = Duration::from_secs(300);
+/// Keys that are remembered, of each sort.
+pub const MAX_KEYS: usize = 4_096;
+/// How a combined Event begins.
+pub const COMBINED: &str = "(combined from similar events): ";
+
+/// A recorder's memory.
+#[derive(Clone, Debug, Default)]
+pub struct EventCorrelator {
+    similar: Bounded<Similar>,
+    told: Bounded<Told>,
+    spam: Bounded<Allowance>,
+    burst: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Similar {
+    messages: BTreeSet<u64>,
+    last: Time,
+}
+
+/// What was told under a key.
+#[derive(Clone, Debug)]
+struct Told {
+    count: i32,
+    event: Event,
+}
+
+/// What a source may still say about an object, as the time that it was saved up for.
+#[derive(Clone, Copy, Debug)]
+struct Allowance {
+    saved: Duration,
+    since: Time,
+}
+
+/// An Event to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// As it is sent: with the count, and name and first time of the one that it changes.
+    pub event: Event,
+    /// Whether it stands for many.
+    pub is_combined: bool,
+}
+
+impl EventCorrelator {
+    /// A correlator with another burst than the usual one.
+    pub fn with_burst(burst: u32) -> EventCorrelator {
+        EventCorrelator { burst: Some(burst), ..EventCorrelator::default() }
+    }
+
+    /// What is sent of this Event; nothing if its source has said too much. What is not sent
+    /// counts all the same.
+    pub fn correlate(&mut self, event: Event, now: Time) -> Option<Observed> {
+        let spam = spam_key(&event);
+        let (mut event, key, is_combined) = self.combine(event, now);
+        let earlier = self.told.get(key);
+        if let Some(told) = earlier {
+            event.metadata.name = told.event.metadata.name.clone();
+            event.first_timestamp = told.event.first_timestamp;
+            event.count = told.count.saturating_add(1);
+        } else {
+            event.count = 1;
+        }
+        self.told.put(key, Told { count: event.count, event: event.clone() });
+        self.may_tell(spam, now).then_some(Observed { event, is_combined })
+    }
+
+    /// `EventAggregate`: the Event, or the one that stands for many, with the key to count it by.
+    fn combine(&mut self, mut event: Event, now: Time) -> (Event, u64, bool) {
+        let (own, shared) = (event_key(&event), similar_key(&event));
+        let known = self.similar.take(shared);
+        let fresh = |known: &Similar| now.since(known.last) <= SIMILAR_WITHIN;
+        let mut similar = known.filter(fresh).unwrap_or_default();
+        similar.messages.insert(stable_hash(0, event.message.as_bytes()));
+        similar.last = now;
+        let combines = similar.messages.len() >= MAX_SIMILAR;
+        if combines {
+            similar.messages.pop_first();
+        }
+        self.similar.put(shared, similar);
+        if !combines {
+            return (event, own, false);
+        }
+        event.message = Str::from(format!("{COMBINED}{}", event.message));
+        (event, shared, true)
+    }
+
+    fn may_tell(&mut self, key: u64, now: Time) -> bool {
+        let full = REFILL * self.burst.unwrap_or(BURST);
+        let known = self.spam.get(key).copied();
+        let mut allowance = known.unwrap_or(Allowance { saved: full, since: now });
+        allowance.saved = (allowance.saved + now.since(allowance.since)).min(full);
+        allowance.since = now;
+        let may = allowance.saved >= REFILL;
+        if may {
+            allowance.saved -= REFILL;
+        }
+        self.spam.put(key, allowance);
+        may
+    }
+}
+
+/// A memory of so many keys: the oldest go first.
+#[derive(Clone, Debug)]
+struct Bounded<V> {
+    values: BTreeMap<u64, V>,
+    order: VecDeque<u64>,
+}
+
+impl<V> Default for Bounded<V> {
+    fn default() -> Self {
+        Bounded { values: BTreeMap::new(), order: VecDeque::new() }
+    }
+}
+
+impl<V> Bounded<V> {
+    fn get(&self, key: u64) -> Option<&V> {
+        self.values.get(&key)
+    }
+
+    /// Takes a value out that is about to be put back.
+    fn take(&mut self, key: u64) -> Option<V> {
+        self.values.remove(&key)
+    }
+
+    fn put(&mut self, key: u64, value: V) {
+        if self.values.insert(key, value).is_some() {
+            return;
+        }
+        if self.values.len() > self.order.len() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > MAX_KEYS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.values.remove(&oldest);
+        }
+    }
+}
+
+/// A key of texts, no two of which run into each other.
+fn key_of(parts: &[&str]) -> u64 {
+    stable_hash(0, parts.join("\0").as_bytes())
+}
+
+fn source_and_object(event: &Event) -> [&str; 7] {
+    let about = &event.involved_object;
+    let host = event.source.host.as_deref().unwrap_or("");
+    let (kind, namespace, name) = (&about.kind, &about.namespace, &about.name);
+    [&event.source.component, host, kind, namespace, name, &about.uid, &about.api_version]
+}
+
+fn kind_of(event: &Event) -> &'static str {
+    match event.kind {
+        crate::api::EventType::Normal => "Normal",
+        crate::api::EventType::Warning => "Warning",
+    }
+}
+
+/// `getEventKey`.
+fn event_key(event: &Event) -> u64 {
+    let field = event.involved_object.field_path.as_deref().unwrap_or("");
+    let own = ["told", field, kind_of(event), &event.reason, &event.message];
+    key_of(&[&source_and_object(event)[..], &own].concat())
+}
+
+/// `EventAggregatorByReasonFunc`.
+fn similar_key(event: &Event) -> u64 {
+    let of = |field: &str| event.rest.get(field).and_then(|value| value.as_str()).unwrap_or("");
+    let reporter = [of("reportingComponent"), of("reportingInstance")];
+    let own = ["similar", kind_of(event), &event.reason, reporter[0], reporter[1]];
+    key_of(&[&source_and_object(event)[..], &own].concat())
+}
+
+/// `getSpamKey`.
+fn spam_key(event: &Event) -> u64 {
+    key_of(&[&source_and_object(event)[..], &["spam", kind_of(event)]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(message: &str) -> Event {
+        let mut event = Event { message: message.into(), ..Event::default() };
+        event.involved_object.name = "web".into();
+        event
+    }
+
+    fn tell(correlator: &mut EventCorrelator, message: &str, second: u64) -> Option<Observed> {
+        correlator.correlate(event(message), Time::from_secs(second))
+    }
+
+    #[test]
+    fn the_same_again_is_counted_and_many_of_a_kind_are_combined() {
+        let mut correlator = EventCorrelator::default();
+        assert_eq!(tell(&mut correlator, "a", 0).map(|o| o.event.count), Some(1));
+        assert_eq!(tell(&mut correlator, "a", 1).map(|o| o.event.count), Some(2));
+        for number in 0..8 {
+            let seen = tell(&mut correlator, &number.to_string(), 2);
+            assert!(seen.is_some_and(|observed| !observed.is_combined));
+        }
+        for count in 1..5 {
+            let seen = tell(&mut correlator, &format!("more {count}"), 3).expect("it is sent");
+            assert!(seen.is_combined);
+            assert_eq!(seen.event.count, count);
+            assert_eq!(&*seen.event.message, format!("{COMBINED}more {count}"));
+        }
+    }
+
+    #[test]
+    fn one_more_may_be_told_every_five_minutes_after_a_burst() {
+        let mut correlator = EventCorrelator::with_burst(2);
+        let mut told = |second| tell(&mut correlator, "a", second).map(|o| o.event.count);
+        assert_eq!([told(0), told(1), told(2)], [Some(1), Some(2), None]);
+        assert_eq!([told(299), told(300), told(301)], [None, Some(5), None]);
+    }
+
+    #[test]
+    fn no_more_than_so_many_keys_are_remembered() {
+        let mut memory = Bounded::default();
+        for key in 0..MAX_KEYS as u64 + 5 {
+            memory.put(key, key);
+        }
+        assert_eq!((memory.values.len(), memory.order.len()), (MAX_KEYS, MAX_KEYS));
+        assert_eq!((memory.get(4), memory.get(5)), (None, Some(&5)));
+    }
+}
