@@ -13,14 +13,14 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     if line == "fault" || line.starts_with("fault ") {
         return match Fault::parse_line(line) {
             Ok(fault) => inflict(&mut lane.world, fault),
-            Err(error) => Output { text: format!("error: {error}\n"), error: true },
+            Err(error) => Output::new(format!("error: {error}\n"), true),
         };
     }
     kubectl::run(line, stdin, &mut Shell(&mut lane.world))
 }
 
 fn inflict(world: &mut World, fault: Fault) -> Output {
-    let refuse = |text: String| Output { text: format!("error: {text}\n"), error: true };
+    let refuse = |text: String| Output::new(format!("error: {text}\n"), true);
     let fault = match fault {
         Fault::Container(pod, trouble) => match find_pod(world, &pod) {
             Some(key) => {
@@ -35,7 +35,7 @@ fn inflict(world: &mut World, fault: Fault) -> Output {
         fault => fault,
     };
     world.inflict(&fault);
-    Output { text: format!("{fault}\n"), error: false }
+    Output::new(format!("{fault}\n"), false)
 }
 
 /// The pod that `name`, `namespace/name` or `$(selector)[n]` names.
@@ -74,6 +74,10 @@ impl Api for Shell<'_> {
         self.0.request(&request)
     }
 
+    fn dry_run(&self, request: &Request) -> Response {
+        self.0.dry_run(request)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.0.now())
     }
@@ -81,5 +85,24 @@ impl Api for Shell<'_> {
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>> {
         let kubelets = self.0.kubelets();
         kubelets.iter().find_map(|kubelet| kubelet.logs(pod, Some(container), false).ok())
+    }
+
+    fn read_logs(
+        &self,
+        pod: &ObjectKey,
+        container: &Str,
+        previous: bool,
+    ) -> Result<Vec<String>, String> {
+        let read = |name: &str| {
+            let node = self.0.node_number(name)?;
+            Some(self.0.kubelets().get(usize::from(node))?.logs(pod, Some(container), previous))
+        };
+        let found = self.0.store().get(pod);
+        let node = found.and_then(|pod| pod.as_pod()?.spec.node_name.clone());
+        // A pod without a node has no kubelet to ask.
+        node.and_then(|node| read(&node)).unwrap_or_else(|| {
+            let name = &pod.name;
+            Err(format!("pod {name} does not have a host assigned"))
+        })
     }
 }

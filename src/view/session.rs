@@ -283,7 +283,7 @@ impl Session {
         self.curve.truncate(now);
         self.run.act(line, stdin, lanes).unwrap_or_else(|| {
             let text = "error: this run has as many inputs as it takes; start again\n".to_string();
-            vec![(self.lanes()[0], Output { text, error: true })]
+            vec![(self.lanes()[0], Output::new(text, true))]
         })
     }
 

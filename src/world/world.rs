@@ -414,6 +414,11 @@ impl World {
         self.handle(request, "kubectl")
     }
 
+    /// What a request would answer. Nothing is changed.
+    pub fn dry_run(&self, request: &Request) -> Response {
+        self.api.clone().handle(request, self.now)
+    }
+
     /// Time that a message takes one way, drawn from the process's own stream.
     pub(super) fn latency(&mut self, id: ControllerId) -> Duration {
         let (low, high) = self.options.network.request;
