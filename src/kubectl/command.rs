@@ -29,7 +29,8 @@ pub enum Command {
     Cordon(Select, bool, Shown),
     Drain(Select, Drain),
     Taint(Select, Taints),
-    Wait(Select, Wait),
+    /// Whether it is looked at once only: `--timeout=0`.
+    Wait(Select, Wait, bool),
     Top(Top),
     Logs(Logs),
     Events(Select, View, Vec<String>),
@@ -38,6 +39,8 @@ pub enum Command {
     ApiVersions,
     Version,
     Help,
+    /// Of a verb that has verbs of its own.
+    HelpFor(String),
     /// A verb of kubectl that nothing here carries out.
     NotHere(String),
 }
@@ -54,7 +57,7 @@ impl Command {
             | Command::Scale(select, _)
             | Command::Patch(select, _)
             | Command::Rollout(select, _)
-            | Command::Wait(select, _) => Some(select),
+            | Command::Wait(select, ..) => Some(select),
             Command::Label(select, LabelChange { shown, .. }) | Command::Set(select, _, shown) => {
                 (!shown.local).then_some(select)
             }

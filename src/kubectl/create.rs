@@ -148,7 +148,27 @@ pub fn generated(generated: &Generated, api: &mut dyn Api, out: &mut Output) {
         {
             return out.fail(error);
         }
-        make(*kind, &value, generated.plain, "created", &generated.shown, api, out);
+        let mut making = Making::new("created", "default", &generated.shown);
+        making.plain = generated.plain;
+        make(*kind, &value, &making, api, out);
+    }
+}
+
+/// How an object is made.
+pub struct Making<'m> {
+    /// What is said of it: `created`.
+    words: &'m str,
+    /// Its namespace, if its value names none.
+    namespace: &'m str,
+    shown: &'m Shown,
+    /// Whether an error of the server is told as it is, or with the kind.
+    plain: bool,
+}
+
+impl<'m> Making<'m> {
+    /// With errors as they are.
+    pub fn new(words: &'m str, namespace: &'m str, shown: &'m Shown) -> Making<'m> {
+        Making { words, namespace, shown, plain: true }
     }
 }
 
@@ -156,19 +176,18 @@ pub fn generated(generated: &Generated, api: &mut dyn Api, out: &mut Output) {
 pub fn make(
     kind: Kind,
     value: &Value,
-    plain: bool,
-    words: &str,
-    shown: &Shown,
+    making: &Making<'_>,
     api: &mut dyn Api,
     out: &mut Output,
 ) {
+    let Making { words, namespace, shown, plain } = *making;
     let info = kind.info();
     let mut object = match Object::from_value(kind, bare(value)) {
         Ok(object) => object,
         Err(error) => return out.fail(format!("error: {error}")),
     };
     if info.namespaced && object.meta().namespace.is_empty() {
-        object.meta_mut().namespace = "default".into();
+        object.meta_mut().namespace = namespace.into();
     }
     let answer = match shown.dry_run {
         DryRun::Client => {

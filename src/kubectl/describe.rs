@@ -9,7 +9,7 @@ use super::command::Select;
 use super::duration::age;
 use super::printers::{Look, pairs, pod_status, table};
 use super::resources::{find, nothing_found};
-use super::show::yaml;
+use super::yaml::yaml;
 use super::{Api, Output};
 
 /// Describes what a line names.

@@ -8,7 +8,7 @@ use super::apply::{in_namespace, merged, with_last_applied};
 use super::command::FromText;
 use super::errors::refused;
 use super::merge::difference;
-use super::show::yaml;
+use super::yaml::yaml;
 use super::{Api, Output};
 
 /// Lines around a change.

@@ -26,8 +26,9 @@ const DAEMON_SET_IGNORED: &str = "ignoring DaemonSet-managed Pods";
 const LOCAL_STORAGE: &str =
     "cannot delete Pods with local storage (use --delete-emptydir-data to override)";
 const LOCAL_STORAGE_DELETED: &str = "deleting Pods with local storage";
+// kubectl says the first words twice.
 const NO_CONTROLLER: &str =
-    "cannot delete Pods that declare no controller (use --force to override)";
+    "cannot delete cannot delete Pods that declare no controller (use --force to override)";
 const NO_CONTROLLER_DELETED: &str = "deleting Pods that declare no controller";
 
 /// Drains the nodes that a line names.
@@ -170,8 +171,8 @@ fn send_away(
     for object in pods {
         let meta = object.meta();
         let suffix = options.dry_run.suffix();
+        out.line(format!("{begins} pod {}/{}{suffix}", meta.namespace, meta.name));
         if options.dry_run == DryRun::No {
-            out.line(format!("{begins} pod {}/{}", meta.namespace, meta.name));
             if let Err(error) = evict(object, options, api) {
                 errors.push(format!(
                     "error when {begins} pods/{:?} -n {:?}: {}",
@@ -181,8 +182,8 @@ fn send_away(
                 ));
                 continue;
             }
+            out.line(format!("{} {ends}", printed(object)));
         }
-        out.line(format!("{} {ends}{suffix}", printed(object)));
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

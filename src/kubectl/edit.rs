@@ -6,7 +6,7 @@ use crate::api::Value;
 use super::apply::LAST_APPLIED;
 use super::command::Select;
 use super::resources::{find, nothing_found, printed};
-use super::show::yaml;
+use super::yaml::yaml;
 use super::{Api, Next, Output};
 
 /// Hands the objects that a line names to an editor.

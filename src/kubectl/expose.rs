@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::api::{Kind, Object, Value};
 
 use super::command::{Autoscale, Expose, Select};
-use super::create::make;
+use super::create::{Making, make};
 use super::generators::map;
-use super::resources::resource;
+use super::resources::group_kind;
 use super::update::{each, pod_spec_pointer};
 use super::{Api, Output};
 
@@ -16,7 +16,8 @@ use super::{Api, Output};
 pub fn expose(select: &Select, options: &Expose, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let value = service(object, options)?;
-        make(Kind::Service, &value, true, "exposed", &options.shown, api, out);
+        let making = Making::new("exposed", &object.meta().namespace, &options.shown);
+        make(Kind::Service, &value, &making, api, out);
         Ok(())
     });
 }
@@ -29,7 +30,7 @@ fn service(object: &Object, options: &Expose) -> Result<Value, String> {
             | Kind::ReplicaSet
     );
     if !exposable {
-        return Err(format!("error: cannot expose a {}", resource(kind)));
+        return Err(format!("error: cannot expose a {}", group_kind(kind)));
     }
     let whole = object.to_value();
     let selector = match options.selector.is_empty() {
@@ -72,7 +73,7 @@ fn service(object: &Object, options: &Expose) -> Result<Value, String> {
     if let Some(address) = &options.cluster_ip {
         spec["clusterIP"] = address.as_str().into();
     }
-    let mut metadata = json!({"name": name, "namespace": &*meta.namespace});
+    let mut metadata = json!({ "name": name });
     if labels.as_object().is_some_and(|labels| !labels.is_empty()) {
         metadata["labels"] = labels;
     }
@@ -117,19 +118,26 @@ fn container_ports(kind: Kind, value: &Value) -> Vec<i64> {
 pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let kind = object.kind();
+        let info = kind.info();
         let scalable = matches!(
             kind,
             Kind::Deployment | Kind::ReplicaSet | Kind::ReplicationController | Kind::StatefulSet
         );
         if !scalable {
-            return Err(format!("error: cannot autoscale a {}", resource(kind)));
+            let (group, version) =
+                info.api_version.split_once('/').unwrap_or(("", info.api_version));
+            return Err(format!(
+                "error: cannot autoscale a {}: could not find scale subresource for \
+                 {group}/{version}, Resource={} in discovery information",
+                group_kind(kind),
+                info.plural
+            ));
         }
         let meta = object.meta();
         let name = options.name.as_deref().unwrap_or(&meta.name);
         let metric = |(resource, target): &(&str, Value)| {
             json!({"resource": {"name": resource, "target": target}, "type": "Resource"})
         };
-        let info = kind.info();
         let mut spec = json!({
             "maxReplicas": options.max,
             "metrics": options.targets.iter().map(metric).collect::<Vec<_>>(),
@@ -140,10 +148,10 @@ pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &
         if let Some(min) = options.min {
             spec["minReplicas"] = min.into();
         }
-        let metadata = json!({"name": name, "namespace": &*meta.namespace});
-        let value = json!({"metadata": metadata, "spec": spec, "status": {}});
+        let value = json!({"metadata": {"name": name}, "spec": spec, "status": {}});
         let kind = Kind::HorizontalPodAutoscaler;
-        make(kind, &value, true, "autoscaled", &options.shown, api, out);
+        let making = Making::new("autoscaled", &meta.namespace, &options.shown);
+        make(kind, &value, &making, api, out);
         Ok(())
     });
 }

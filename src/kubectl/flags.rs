@@ -185,6 +185,14 @@ impl Flags {
         UsageError::plain(format!("{message}\nSee 'kubectl {verb} --help' for usage."))
     }
 
+    /// An error that points to examples, as kubectl's own do.
+    pub fn usage(&self, message: String) -> UsageError {
+        let verb = &self.verb;
+        UsageError::plain(format!(
+            "{message}\nSee 'kubectl {verb} -h' for help and examples"
+        ))
+    }
+
     /// The last value given for a flag.
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.given.iter().rev().find(|(flag, _)| *flag == name);

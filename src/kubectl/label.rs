@@ -5,7 +5,7 @@ use serde_json::Map;
 use crate::api::{StrMap, Value, names};
 
 use super::change::{self, Words};
-use super::command::{LabelChange, Select};
+use super::command::{DryRun, LabelChange, Select};
 use super::{Api, Output};
 
 /// Sets and removes labels or annotations.
@@ -59,7 +59,8 @@ fn edit(
         _ => Map::new(),
     };
     for key in &change.remove {
-        if !old.contains_key(key.as_str()) && !change.annotations {
+        let told = !change.annotations && change.shown.dry_run == DryRun::No;
+        if told && !old.contains_key(key.as_str()) {
             out.line(format!("label {key:?} not found."));
         }
         map.remove(key);
@@ -75,10 +76,6 @@ fn edit(
 
 fn illegal(change: &LabelChange) -> Option<String> {
     for (key, value) in &change.set {
-        let errors = names::qualified_name(&key.to_lowercase());
-        if !errors.is_empty() {
-            return Some(format!("error: invalid label key {key:?}: {}", errors.join(";")));
-        }
         let errors = names::label_value(value);
         if !change.annotations && !errors.is_empty() {
             let spec = format!("{key}={value}");

@@ -11,7 +11,9 @@ pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
     let mut any = false;
     for found in find(&logs.select, api) {
         if let Some(missing) = found.missing {
-            return out.fail(missing);
+            let namespace = logs.select.namespace.as_deref().unwrap_or("default");
+            let missing = missing.replace("Error from", "error: error from");
+            return out.fail(format!("{missing} in namespace {namespace:?}"));
         }
         for object in found.objects {
             any = true;

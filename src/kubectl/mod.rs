@@ -42,6 +42,7 @@ mod taint;
 mod top;
 mod update;
 mod wait;
+mod yaml;
 
 use std::sync::Arc;
 
@@ -187,7 +188,7 @@ fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut 
         Command::Cordon(select, on, shown) => nodes::cordon(select, *on, shown, api, out),
         Command::Drain(select, options) => drain::run(select, options, api, out),
         Command::Taint(select, taints) => taint::run(select, taints, api, out),
-        Command::Wait(select, wait) => wait::run(select, wait, api, out),
+        Command::Wait(select, wait, at_once) => wait::run(select, wait, *at_once, api, out),
         Command::Top(top) => top::run(top, api, out),
         Command::Logs(logs) => logs::run(logs, api, out),
         Command::Events(select, view, types) => events::run(select, view, types, api, out),
@@ -196,6 +197,7 @@ fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut 
         Command::ApiVersions => explain::api_versions(out),
         Command::Version => out.line("Client Version: v1.36.0\nServer Version: v1.36.0"),
         Command::Help => out.line(parse::HELP),
+        Command::HelpFor(verb) => out.line(parse::help(verb)),
         Command::NotHere(verb) => {
             out.fail(format!("error: kubectl {verb} is not part of this simulation"));
         }

@@ -128,6 +128,14 @@ pub fn resource(kind: Kind) -> String {
     }
 }
 
+/// `Pod`, `Deployment.apps`.
+pub fn group_kind(kind: Kind) -> String {
+    match kind.group() {
+        "" => kind.info().kind.into(),
+        group => format!("{}.{group}", kind.info().kind),
+    }
+}
+
 /// `pod/web`, `deployment.apps/web`.
 pub fn printed(object: &Object) -> String {
     format!("{}/{}", object.kind().printed(), object.meta().name)

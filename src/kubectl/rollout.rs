@@ -13,8 +13,8 @@ use crate::apiserver::{Part, Request};
 use super::change::{self, Words};
 use super::command::{DryRun, RolloutAction, Select, Shown};
 use super::errors::refused;
-use super::resources::{printed, resource};
-use super::show::yaml;
+use super::resources::{group_kind, printed, resource};
+use super::yaml::yaml;
 use super::update::each;
 use super::{Api, Output, apply::LAST_APPLIED};
 
@@ -38,7 +38,7 @@ pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut
         let Object::Deployment(deployment) = &**object else {
             return match object.kind() {
                 Kind::DaemonSet | Kind::StatefulSet => sets::run(object, *action, api, out),
-                kind => Err(unsupported(kind, *action)),
+                _ => Err(unsupported(object, *action)),
             };
         };
         match action {
@@ -49,7 +49,7 @@ pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut
             }
             RolloutAction::Pause => pause(deployment, object, true, api, out),
             RolloutAction::Resume => pause(deployment, object, false, api, out),
-            RolloutAction::Restart => Err(unsupported(object.kind(), *action)),
+            RolloutAction::Restart => Err(unsupported(object, *action)),
         }
     });
 }
@@ -58,22 +58,30 @@ fn restarts(kind: Kind) -> bool {
     matches!(kind, Kind::Deployment | Kind::DaemonSet | Kind::StatefulSet)
 }
 
-fn unsupported(kind: Kind, action: RolloutAction) -> String {
-    let name = kind.printed();
-    match action {
+fn unsupported(object: &Object, action: RolloutAction) -> String {
+    let kind = object.kind();
+    let (name, plural) = (&*object.meta().name, resource(kind));
+    let word = match action {
         RolloutAction::Status(_) => {
-            format!("error: no status viewer has been implemented for {name}")
+            return format!(
+                "error: no status viewer has been implemented for {}",
+                group_kind(kind)
+            );
         }
         RolloutAction::History(_) => {
-            format!("error: no history viewer has been implemented for \"{name}\"")
+            return format!(
+                "error: no history viewer has been implemented for {:?}",
+                group_kind(kind)
+            );
         }
         RolloutAction::Undo(..) => {
-            format!("error: no rollbacker has been implemented for \"{name}\"")
+            return format!("error: no rollbacker has been implemented for {:?}", group_kind(kind));
         }
-        RolloutAction::Pause => format!("error: {} pausing is not supported", resource(kind)),
-        RolloutAction::Resume => format!("error: {} resuming is not supported", resource(kind)),
-        RolloutAction::Restart => format!("error: {} restarting is not supported", resource(kind)),
-    }
+        RolloutAction::Pause => "pausing",
+        RolloutAction::Resume => "resuming",
+        RolloutAction::Restart => "restarting",
+    };
+    format!("error: {plural} {name:?} {word} is not supported")
 }
 
 fn revision_of(annotations: &crate::api::StrMap) -> i64 {
@@ -154,7 +162,7 @@ fn history(
 /// The revisions, in columns two blanks apart, unlike other tables.
 fn revision_table(name: &str, found: &[(i64, Arc<Object>)], out: &mut Output) {
     if found.is_empty() {
-        return out.line(format!("{name} No rollout history found."));
+        return out.line(format!("{name} \nNo rollout history found."));
     }
     out.line(format!("{name} "));
     out.line("REVISION  CHANGE-CAUSE");

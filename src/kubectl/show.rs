@@ -9,6 +9,7 @@ use super::command::{Format, Shown};
 use super::jsonpath::go_print;
 use super::printers::Table;
 use super::resources::printed;
+use super::yaml::yaml;
 
 /// Says what was done to an object: `deployment.apps/web scaled`, or the object itself.
 pub fn done(object: &Object, words: &str, shown: &Shown, out: &mut Output) {
@@ -41,7 +42,14 @@ pub fn value(value: &Value, format: &Format, out: &mut Output) {
         Format::Json => out.line(indented(value)),
         Format::JsonPath(template) => match template.fill(value) {
             Ok(text) => out.line(text),
-            Err(error) => out.fail(format!("error: error executing jsonpath: {error}")),
+            Err(error) => {
+                let text = template.text();
+                out.fail(format!(
+                    "error: error executing jsonpath {text:?}: Error executing template: {error}. \
+                     Printing more information for debugging the template:\n\ttemplate \
+                     was:\n\t\t{text}"
+                ));
+            }
         },
         Format::Columns(columns) => columns_of(std::slice::from_ref(value), columns, true, out),
         Format::Table | Format::Wide | Format::Name => {}
@@ -75,11 +83,6 @@ pub fn columns_of(
         rows: values.iter().map(row).collect(),
     };
     out.text.push_str(&table.text(headers));
-}
-
-/// As YAML, keys sorted.
-pub fn yaml(value: &Value) -> String {
-    serde_yaml::to_string(value).unwrap_or_default()
 }
 
 /// As JSON, indented by four as kubectl does.

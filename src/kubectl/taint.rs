@@ -21,7 +21,10 @@ fn effect(word: &str) -> Result<TaintEffect, String> {
         "NoSchedule" => Ok(TaintEffect::NoSchedule),
         "PreferNoSchedule" => Ok(TaintEffect::PreferNoSchedule),
         "NoExecute" => Ok(TaintEffect::NoExecute),
-        _ => Err(format!("error: invalid taint effect: {word}, unsupported taint effect")),
+        _ => Err(format!(
+            "error: invalid taint effect: {word}, unsupported taint effect\n\
+             See 'kubectl taint -h' for help and examples"
+        )),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Api, Output};
 const NO_TIME: &str = "# no time passes while a line runs: ask again after a step";
 
 /// Says of each object whether it is as wanted.
-pub fn run(select: &Select, wait: &Wait, api: &dyn Api, out: &mut Output) {
+pub fn run(select: &Select, wait: &Wait, at_once: bool, api: &dyn Api, out: &mut Output) {
     let mut any = false;
     let mut late = false;
     for found in find(select, api) {
@@ -28,8 +28,14 @@ pub fn run(select: &Select, wait: &Wait, api: &dyn Api, out: &mut Output) {
                 Ok(true) => out.line(format!("{} condition met", printed(&object))),
                 Ok(false) => {
                     let name = format!("{}/{}", resource(object.kind()), object.meta().name);
-                    out.fail(format!("error: timed out waiting for the condition on {name}"));
-                    late = true;
+                    match at_once {
+                        true => out.fail(format!("error: condition not met for {name}")),
+                        false => {
+                            let words = "timed out waiting for the condition on";
+                            out.fail(format!("error: {words} {name}"));
+                            late = true;
+                        }
+                    }
                 }
                 Err(error) => out.fail(format!("error: {error}")),
             }

@@ -158,6 +158,10 @@ fn groups() -> Value {
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
+fn scales(kind: &str) -> bool {
+    matches!(kind, "Deployment" | "ReplicaSet" | "ReplicationController" | "StatefulSet")
+}
+
 fn resources(version: &str) -> Value {
     const ALL: [&str; 10] = [
         "Pod", "Service", "ReplicationController", "Deployment", "ReplicaSet", "StatefulSet",
@@ -173,6 +177,15 @@ fn resources(version: &str) -> Value {
     };
     let of = Kind::all().iter().filter(|info| info.api_version == version);
     let mut list: Vec<Value> = of.map(one).collect();
+    for info in Kind::all().iter().filter(|info| info.api_version == version) {
+        if scales(info.kind) {
+            list.push(json!({
+                "name": format!("{}/scale", info.plural), "singularName": "", "kind": "Scale",
+                "namespaced": true, "group": "autoscaling", "version": "v1",
+                "verbs": ["get", "patch", "update"],
+            }));
+        }
+    }
     if version == "v1" {
         list.push(json!({
             "name": "pods/eviction", "singularName": "", "kind": "Eviction", "namespaced": true,
@@ -288,6 +301,9 @@ fn single(key: ObjectKey, sub: &str, asked: &Asked, cluster: &mut Cluster) -> (u
             (200, rows(key.kind, &[object], cluster))
         }
         ("GET", "") => (200, object.to_value()),
+        (_, "scale") if !scales(key.kind.info().kind) => {
+            failure(404, "NotFound", "the server could not find the requested resource")
+        }
         ("GET", "scale") => (200, scale(&object)),
         ("PATCH" | "PUT", "scale") => {
             let replicas = body["spec"]["replicas"].clone();

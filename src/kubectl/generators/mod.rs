@@ -29,7 +29,7 @@ impl Named<'_> {
     /// The value of a flag that must be there.
     fn required(&self, flag: &str) -> Result<&str, UsageError> {
         self.flags.value(flag).ok_or_else(|| {
-            self.flags.see_help(format!("required flag(s) \"{flag}\" not set"))
+            UsageError::plain(format!("required flag(s) \"{flag}\" not set"))
         })
     }
 

@@ -103,7 +103,7 @@ pub fn pod(named: &Named<'_>) -> Result<Value, UsageError> {
     let flags = named.flags;
     let restart = flags.value("restart").unwrap_or("Always");
     if !["Always", "OnFailure", "Never"].contains(&restart) {
-        return Err(UsageError::plain(format!("invalid restart policy: {restart}")));
+        return Err(flags.usage(format!("invalid restart policy: {restart}")));
     }
     let image = named.required("image")?;
     let mut container = json!({"image": image, "name": named.name, "resources": {}});

@@ -245,19 +245,19 @@ fn passes(
             _ => Err("can only compare one element at a time".into()),
         };
     };
-    let order = compare(left, right);
+    let order = compare(left, right).ok_or("incompatible types for comparison")?;
     Ok(match operator {
         Operator::Exists => true,
-        Operator::Equal => order == Some(Ordering::Equal),
-        Operator::NotEqual => order != Some(Ordering::Equal),
-        Operator::Less => order == Some(Ordering::Less),
-        Operator::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-        Operator::Greater => order == Some(Ordering::Greater),
-        Operator::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+        Operator::Equal => order.is_eq(),
+        Operator::NotEqual => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::LessOrEqual => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        Operator::GreaterOrEqual => order.is_ge(),
     })
 }
 
-/// Values of one type have an order; others have none. (client-go refuses to compare those.)
+/// Values of one type have an order; others have none.
 fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),

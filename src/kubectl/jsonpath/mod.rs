@@ -14,7 +14,10 @@ pub use eval::go_print;
 
 /// A template taken apart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Template(Vec<Node>);
+pub struct Template {
+    text: String,
+    nodes: Vec<Node>,
+}
 
 /// A part of a template: of each `{...}` a list of steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +68,8 @@ enum Operator {
 impl Template {
     /// Takes a template apart.
     pub fn parse(text: &str) -> Result<Template, String> {
-        parse::template(text).map(Template)
+        let nodes = parse::template(text)?;
+        Ok(Template { text: text.into(), nodes })
     }
 
     /// A single path, with or without braces and the first dot.
@@ -84,14 +88,19 @@ impl Template {
         Template::parse(&format!("{{{dot}{inner}}}"))
     }
 
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The template filled in.
     pub fn fill(&self, value: &Value) -> Result<String, String> {
-        eval::fill(&self.0, value)
+        eval::fill(&self.nodes, value)
     }
 
     /// All values that the template's actions lead to.
     pub fn find(&self, value: &Value) -> Result<Vec<Value>, String> {
-        eval::find(&self.0, value)
+        eval::find(&self.nodes, value)
     }
 }
 

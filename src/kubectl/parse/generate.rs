@@ -46,7 +46,7 @@ fn name_and_command<'f>(flags: &'f Flags) -> Result<(&'f str, &'f [String]), Usa
         [name, rest @ ..] if behind.is_empty() && flags.before_dashes.is_none() => Ok((name, rest)),
         names => {
             let count = names.len();
-            Err(flags.see_help(format!("exactly one NAME is required, got {count}")))
+            Err(flags.usage(format!("exactly one NAME is required, got {count}")))
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn create(what: &str, flags: &Flags) -> Result<Command, UsageError> {
     let takes_command = matches!(kind, Kind::Deployment | Kind::Job | Kind::CronJob);
     if !takes_command && !command.is_empty() {
         let count = 1 + command.len();
-        return Err(flags.see_help(format!("exactly one NAME is required, got {count}")));
+        return Err(flags.usage(format!("exactly one NAME is required, got {count}")));
     }
     let from = match flags.value("from") {
         None => None,
@@ -104,10 +104,10 @@ fn in_namespace(mut value: Value, kind: Kind, flags: &Flags) -> Value {
 
 pub(super) fn run(flags: &Flags) -> Result<Command, UsageError> {
     let Some((name, command)) = flags.words.split_first() else {
-        return Err(flags.see_help("NAME is required for run".into()));
+        return Err(flags.usage("NAME is required for run".into()));
     };
     if flags.value("image").is_none() {
-        return Err(flags.see_help("required flag(s) \"image\" not set".into()));
+        return Err(UsageError::plain("required flag(s) \"image\" not set"));
     }
     let named = Named { what: "run", name, command, flags };
     let mut objects = Vec::new();
@@ -145,7 +145,7 @@ pub(super) fn expose(flags: &Flags) -> Result<Command, UsageError> {
 pub(super) fn autoscale(flags: &Flags) -> Result<Command, UsageError> {
     let min = number32(flags, "min")?.filter(|&min| min > 0);
     let Some(max) = number32(flags, "max")? else {
-        return Err(flags.see_help("required flag(s) \"max\" not set".into()));
+        return Err(UsageError::plain("required flag(s) \"max\" not set"));
     };
     if max < 1 {
         let message =

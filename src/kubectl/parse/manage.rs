@@ -133,7 +133,8 @@ pub(super) fn top(flags: &Flags, nodes: bool) -> Result<Command, UsageError> {
     let mut words = vec![if nodes { "nodes" } else { "pods" }.to_string()];
     words.extend(flags.words.iter().cloned());
     if words.len() > 2 {
-        return Err(flags.see_help("only one argument is allowed".into()));
+        let what = if nodes { "node" } else { "pod" };
+        return Err(flags.usage(format!("{what} [NAME | -l label]")));
     }
     Ok(Command::Top(Top {
         select: select(flags, &words, Naming::AtWill)?,
@@ -175,7 +176,8 @@ pub(super) fn wait(flags: &Flags) -> Result<Command, UsageError> {
         }
         _ => return Err(unknown()),
     };
-    Ok(Command::Wait(select(flags, &flags.words, Naming::Needed)?, wait))
+    let at_once = matches!(flags.value("timeout"), Some("0" | "0s"));
+    Ok(Command::Wait(select(flags, &flags.words, Naming::Needed)?, wait, at_once))
 }
 
 pub(super) fn events(flags: &Flags) -> Result<Command, UsageError> {
@@ -218,7 +220,7 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
     } else {
         let message = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or \
                        TYPE/NAME is a required argument for the logs command";
-        return Err(flags.see_help(message.into()));
+        return Err(flags.usage(message.into()));
     }
     let tail = flags.number("tail")?.and_then(|lines| usize::try_from(lines).ok());
     Ok(Command::Logs(Logs {

@@ -58,6 +58,12 @@ const NOT_HERE: &[&str] = &[
     "proxy",
 ];
 
+/// What the help of a verb with verbs of its own prints.
+pub fn help(verb: &str) -> String {
+    let below: Vec<String> = verbs::below(verb).map(|inner| format!("  {inner}")).collect();
+    format!("Available Commands:\n{}\n\nUsage:\n  kubectl {verb} COMMAND [options]", below.join("\n"))
+}
+
 /// Reads a line, with or without `kubectl` or `k` before it.
 pub fn parse(line: &str) -> Result<Command, UsageError> {
     let mut words = split(line)?;
@@ -72,6 +78,10 @@ pub fn parse(line: &str) -> Result<Command, UsageError> {
         return Ok(Command::NotHere(name.into()));
     }
     let flags = Flags::parse(name, list, &words)?;
+    let has_verbs = verbs::below(name).next().is_some();
+    if has_verbs && flags.words.is_empty() && (name != "create" || flags.has("help")) {
+        return Ok(Command::HelpFor(name.into()));
+    }
     if flags.has("help") {
         return Ok(Command::Help);
     }
@@ -97,8 +107,13 @@ fn verb(words: &mut Vec<String>) -> Result<Option<(&'static str, &'static str)>,
         let Some(word) = words.get(at) else { break };
         let Some(inner) = verbs::find(&format!("{} {word}", found.0)) else {
             let near = nearest(word, verbs::below(found.0));
+            let rest: Vec<&str> = words.iter().map(String::as_str).collect();
             return Err(UsageError {
-                message: format!("unknown command {word:?} for \"kubectl {}\"", found.0),
+                message: format!(
+                    "unknown command {:?}\nSee 'kubectl {} -h' for help and examples",
+                    rest.join(" "),
+                    found.0
+                ),
                 suggestion: near.map(str::to_string),
             });
         };
@@ -169,10 +184,7 @@ fn command(verb: &str, flags: &Flags) -> Result<Command, UsageError> {
         "api-versions" => Command::ApiVersions,
         "version" => Command::Version,
         "help" | "options" => Command::Help,
-        other => {
-            let list: Vec<&str> = verbs::below(other).collect();
-            return Err(UsageError::plain(format!("{other}: what? {}", list.join(", "))));
-        }
+        other => Command::HelpFor(other.into()),
     })
 }
 

@@ -97,7 +97,7 @@ pub(super) fn dry_run(flags: &Flags) -> Result<DryRun, UsageError> {
 
 pub(super) fn from_text(flags: &Flags) -> Result<FromText, UsageError> {
     if let Some(word) = flags.words.first() {
-        return Err(flags.see_help(format!("Unexpected args: [{word}]")));
+        return Err(flags.usage(format!("Unexpected args: [{word}]")));
     }
     if !filename(flags)? {
         return Err(UsageError::plain("must specify one of -f and -k"));

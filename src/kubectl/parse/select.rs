@@ -66,9 +66,9 @@ pub(super) fn selector(flags: &Flags) -> Result<Option<Selector>, UsageError> {
 
 pub(super) fn nothing_named(flags: &Flags, naming: Naming) -> UsageError {
     match naming {
-        Naming::AtWill => flags.see_help(
-            "You must specify the type of resource. Use \"kubectl api-resources\" for a complete \
-             list of supported resources."
+        Naming::AtWill => flags.usage(
+            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed \
+             description of that resource (e.g. kubectl explain pods)."
                 .into(),
         ),
         Naming::Needed => UsageError::plain(

@@ -84,7 +84,7 @@ pub(super) fn create(flags: &Flags) -> Result<Command, UsageError> {
 pub(super) fn scale(flags: &Flags) -> Result<Command, UsageError> {
     let select = select(flags, &flags.words, Naming::Needed)?;
     let Some(replicas) = number32(flags, "replicas")? else {
-        return Err(flags.see_help("required flag(s) \"replicas\" not set".into()));
+        return Err(UsageError::plain("required flag(s) \"replicas\" not set"));
     };
     if replicas < 0 {
         let message = "The --replicas=COUNT flag is required, and COUNT must be greater than or \

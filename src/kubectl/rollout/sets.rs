@@ -6,7 +6,7 @@ use crate::api::{Kind, Object, Value};
 
 use super::super::command::RolloutAction;
 use super::super::resources::printed;
-use super::super::show::yaml;
+use super::super::yaml::yaml;
 use super::super::{Api, Output};
 use super::{revision_table, roll_back, unsupported};
 
@@ -45,7 +45,7 @@ pub fn run(
                 value["spec"]["template"] = template.clone();
             })
         }
-        _ => Err(unsupported(object.kind(), action)),
+        _ => Err(unsupported(object, action)),
     }
 }
 
