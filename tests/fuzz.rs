@@ -107,7 +107,8 @@ const SCENARIOS: &[&str] = &[
     include_str!("../src/scenario/shipped/node-lost.yaml"),
 ];
 
-const SELECTORS: &[&str] = &["a=b,c!=d", "a in (b, c),d notin (e),!f,g", "x>1,y<2", "example.com/a==b"];
+const SELECTORS: &[&str] =
+    &["a=b,c!=d", "a in (b, c),d notin (e),!f,g", "x>1,y<2", "example.com/a==b"];
 
 const PATCHES: &[&str] = &[
     "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"web\",\"image\":\"x\"},{\"name\":\"y\"}]}}}}",
@@ -118,9 +119,52 @@ const PATCHES: &[&str] = &[
 
 /// What slips into a text.
 const PIECES: &[&str] = &[
-    "", " ", "\n", "\t", ":", "-", "- ", "{", "}", "[", "]", "\"", "'", "\\", "|", "&a", "*a", "!", "%",
-    "#", ",", "=", "==", "$", "(", ")", "@", "..", "*", "?", "~", "0", "-1", "99999999999999999999",
-    "1e999", "null", "true", "\u{0}", "\u{feff}", "\u{2028}", "é", "💥", "---\n", "<<", "{{ x }}", "--",
+    "",
+    " ",
+    "\n",
+    "\t",
+    ":",
+    "-",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "\\",
+    "|",
+    "&a",
+    "*a",
+    "!",
+    "%",
+    "#",
+    ",",
+    "=",
+    "==",
+    "$",
+    "(",
+    ")",
+    "@",
+    "..",
+    "*",
+    "?",
+    "~",
+    "0",
+    "-1",
+    "99999999999999999999",
+    "1e999",
+    "null",
+    "true",
+    "\u{0}",
+    "\u{feff}",
+    "\u{2028}",
+    "é",
+    "💥",
+    "---\n",
+    "<<",
+    "{{ x }}",
+    "--",
 ];
 
 /// How a text is changed: at, how many characters go, what comes, whether a part of the text itself

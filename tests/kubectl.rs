@@ -80,7 +80,8 @@ spec: {nodeName: node-1, containers: [{name: web, image: \"nginx:1.25\"}]}
 
 impl Cluster {
     fn new() -> Cluster {
-        let mut cluster = Cluster { server: ApiServer::new(1), now: Time::ZERO, writes: 0, metrics: false };
+        let mut cluster =
+            Cluster { server: ApiServer::new(1), now: Time::ZERO, writes: 0, metrics: false };
         let node = json!({"metadata": {"name": "node-1"}});
         let node = Object::from_value(Kind::Node, node).unwrap();
         cluster.request(Request::Create(Arc::new(node))).unwrap();
@@ -398,10 +399,15 @@ fn wait_says_how_things_stand() {
     let line = "wait pod/web-2 --for=jsonpath='{.spec.nodeName}'=node-1";
     assert_eq!(cluster.says(line), "pod/web-2 condition met\n");
     let late = cluster.refuses("wait pod/web-1 --for=condition=Ready --timeout=30s");
-    assert!(late.starts_with("error: timed out waiting for the condition on pods/web-1\n"), "{late}");
+    assert!(
+        late.starts_with("error: timed out waiting for the condition on pods/web-1\n"),
+        "{late}"
+    );
     assert!(cluster.refuses("wait pod/web-1 --for=delete").contains("timed out"));
     assert_eq!(cluster.says("wait pod/web-9 --for=delete"), "");
-    assert!(cluster.refuses("wait pod -l a=b --for=delete").contains("no matching resources found"));
+    assert!(
+        cluster.refuses("wait pod -l a=b --for=delete").contains("no matching resources found")
+    );
     assert!(cluster.refuses("wait pod/web-1 --for=x").contains("unrecognized condition"));
 }
 
@@ -451,7 +457,8 @@ fn edit_hands_the_object_to_an_editor_and_what_comes_back_can_be_applied() {
 fn diff_shows_what_apply_would_change_and_changes_nothing() {
     let mut cluster = Cluster::new();
     cluster.apply(WEB);
-    let diff = |cluster: &mut Cluster, text: &str| kubectl::run("diff -f -", Some(text), cluster).text;
+    let diff =
+        |cluster: &mut Cluster, text: &str| kubectl::run("diff -f -", Some(text), cluster).text;
     assert_eq!(diff(&mut cluster, WEB), "");
     let text = diff(&mut cluster, &WEB.replace("replicas: 3", "replicas: 5"));
     assert!(text.contains("-  generation: 1\n+  generation: 2\n"), "{text}");

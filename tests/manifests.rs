@@ -158,7 +158,9 @@ fn real_manifests_are_created_and_then_unchanged_or_refused_in_kubectls_words() 
             _ => {}
         }
         let second = applied(&mut cluster, &bytes);
-        if done(&second, "unchanged") != created {
+        // A manifest with the uid of another cluster's object may create one, and then misses it.
+        let has_uid = String::from_utf8_lossy(&bytes).contains("\n  uid: ");
+        if done(&second, "unchanged") != created && !has_uid {
             wrong.push(format!("{name}: again: {second:?}"));
         }
     }
@@ -362,7 +364,8 @@ fn fields_that_nothing_acts_on_get_one_quiet_note_for_each_object() {
     let text = text.replace("    spec:\n", "    spec:\n      volumes: [{name: a, emptyDir: {}}]\n");
     let reading = manifest::read(&format!("{text}---\n{WEB}"));
     assert!(!reading.has_errors());
-    let notes: Vec<_> = reading.problems.iter().map(|p| (p.severity, p.line, &*p.message)).collect();
+    let notes: Vec<_> =
+        reading.problems.iter().map(|p| (p.severity, p.line, &*p.message)).collect();
     let words = "kept, but not simulated: spec.template.spec.volumes, \
                  spec.template.spec.containers[*].command, spec.template.spec.containers[*].env";
     assert_eq!(notes, [(Severity::Note, 13, words)]);

@@ -142,6 +142,10 @@ pub enum Format {
     Yaml,
     /// JSON.
     Json,
+    /// YAML, managed fields included.
+    WholeYaml,
+    /// JSON, managed fields included.
+    WholeJson,
     /// Kind and name.
     Name,
     /// A template of paths.

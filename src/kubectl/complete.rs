@@ -47,6 +47,19 @@ pub fn complete(line: &str, cursor: usize, api: &dyn Api) -> Vec<Completion> {
     asked.found
 }
 
+/// The line, typed up to the cursor, with as much as all completions agree on.
+pub fn extend(before: &str, found: &[Completion]) -> String {
+    let Some(first) = found.first() else { return before.into() };
+    let mut shared = first.text.as_str();
+    for other in found.iter().filter(|other| other.start == first.start) {
+        let same = shared.chars().zip(other.text.chars()).take_while(|(a, b)| a == b);
+        let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+        shared = shared.get(..length).unwrap_or("");
+    }
+    let blank = if found.len() == 1 && first.ends { " " } else { "" };
+    format!("{}{shared}{blank}", before.get(..first.start).unwrap_or(""))
+}
+
 struct Asked<'a> {
     api: &'a dyn Api,
     /// Where the part of the word begins that is completed.
@@ -371,5 +384,23 @@ impl Asked<'_> {
             }
             self.offer(*name, !matches!(field, Field::Named(_)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(text: &str, ends: bool) -> Completion {
+        Completion { start: 4, text: text.into(), ends }
+    }
+
+    #[test]
+    fn a_line_grows_by_what_all_completions_share() {
+        let found = [offered("pods", true), offered("poddisruptionbudgets", true)];
+        assert_eq!(extend("get p", &found), "get pod");
+        assert_eq!(extend("get pods", &found[..1]), "get pods ");
+        assert_eq!(extend("get -", &[offered("--output=", false)]), "get --output=");
+        assert_eq!(extend("get x", &[]), "get x");
     }
 }

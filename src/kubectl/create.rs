@@ -8,7 +8,7 @@ use crate::api::{Kind, Object, ObjectKey, OwnerReference, Value};
 use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
 use crate::manifest::{self, Document};
 
-use super::apply::{in_namespace, with_last_applied};
+use super::apply::{LAST_APPLIED, in_namespace, with_last_applied};
 use super::command::{DryRun, Format, FromText, Generated, Shown};
 use super::errors::{not_found, refused};
 use super::generators::bare;
@@ -20,7 +20,7 @@ use super::{Api, Output};
 pub fn from_text(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     let shown = options.shown();
     each("create", options, stdin, out, |document, mut object, out| {
-        if options.save_config {
+        if options.save_config || object.meta().annotations.contains_key(LAST_APPLIED) {
             object = with_last_applied(object, document);
         }
         let request = Request::Create(Arc::new(object.clone()));
@@ -39,13 +39,7 @@ pub fn from_text(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out
 }
 
 /// An object that was only read, not sent: as it was written, with its namespace.
-pub fn written(
-    document: &Document,
-    object: &Object,
-    words: &str,
-    shown: &Shown,
-    out: &mut Output,
-) {
+pub fn written(document: &Document, object: &Object, words: &str, shown: &Shown, out: &mut Output) {
     if matches!(shown.format, Format::Table | Format::Wide | Format::Name) {
         return show::sentence(&printed(object), words, shown, out);
     }
@@ -173,13 +167,7 @@ impl<'m> Making<'m> {
 }
 
 /// Creates an object from a value with the empty fields that kubectl prints; says so.
-pub fn make(
-    kind: Kind,
-    value: &Value,
-    making: &Making<'_>,
-    api: &mut dyn Api,
-    out: &mut Output,
-) {
+pub fn make(kind: Kind, value: &Value, making: &Making<'_>, api: &mut dyn Api, out: &mut Output) {
     let Making { words, namespace, shown, plain } = *making;
     let info = kind.info();
     let mut object = match Object::from_value(kind, bare(value)) {

@@ -43,7 +43,7 @@ pub fn run(
             out.fail(line);
         }
     }
-    if doomed.is_empty() && (missing.is_empty() || options.ignore_not_found) {
+    if doomed.is_empty() && missing.is_empty() {
         out.line("No resources found");
     }
 }

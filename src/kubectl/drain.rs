@@ -130,11 +130,8 @@ fn fate(pod: &Pod, options: &Drain, api: &dyn Api) -> Fate {
     let finished = matches!(pod.phase(), PodPhase::Succeeded | PodPhase::Failed);
     let controller = meta.controller();
     if let Some(owner) = controller.filter(|owner| &*owner.kind == "DaemonSet") {
-        let key = crate::api::ObjectKey::new(
-            Kind::DaemonSet,
-            meta.namespace.clone(),
-            owner.name.clone(),
-        );
+        let key =
+            crate::api::ObjectKey::new(Kind::DaemonSet, meta.namespace.clone(), owner.name.clone());
         let orphan = api.get(&key).is_none();
         return match (orphan, options.force, options.ignore_daemon_sets) {
             _ if finished => Fate::Goes(None),

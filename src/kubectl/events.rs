@@ -18,7 +18,9 @@ pub fn run(select: &Select, view: &View, types: &[String], api: &dyn Api, out: &
     if about {
         let found = find(select, api);
         let objects: Vec<Arc<Object>> = found.into_iter().flat_map(|f| f.objects).collect();
-        events.retain(|event| objects.iter().any(|object| of(event, |event| is_about(event, object))));
+        events.retain(|event| {
+            objects.iter().any(|object| of(event, |event| is_about(event, object)))
+        });
     }
     let wanted = |event: &Event| {
         let word = if event.kind == EventType::Warning { "Warning" } else { "Normal" };

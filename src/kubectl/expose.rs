@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::api::{Kind, Object, Value};
 
-use super::command::{Autoscale, Expose, Select};
+use super::command::{Autoscale, DryRun, Expose, Select};
 use super::create::{Making, make};
 use super::generators::map;
 use super::resources::group_kind;
@@ -26,7 +26,10 @@ fn service(object: &Object, options: &Expose) -> Result<Value, String> {
     let kind = object.kind();
     let exposable = matches!(
         kind,
-        Kind::Pod | Kind::Service | Kind::ReplicationController | Kind::Deployment
+        Kind::Pod
+            | Kind::Service
+            | Kind::ReplicationController
+            | Kind::Deployment
             | Kind::ReplicaSet
     );
     if !exposable {
@@ -89,9 +92,11 @@ fn pod_labels(kind: Kind, value: &Value) -> Result<Value, String> {
     };
     let expressions = value.pointer("/spec/selector/matchExpressions").and_then(Value::as_array);
     if expressions.is_some_and(|list| !list.is_empty()) {
-        return Err("error: couldn't convert expressions - \"matchExpressions\" cannot be written \
+        return Err(
+            "error: couldn't convert expressions - \"matchExpressions\" cannot be written \
                     as a map of labels"
-            .into());
+                .into(),
+        );
     }
     let labels = value.pointer(pointer).filter(|labels| labels.is_object());
     labels.cloned().ok_or_else(|| match kind {
@@ -135,9 +140,7 @@ pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &
         }
         let meta = object.meta();
         let name = options.name.as_deref().unwrap_or(&meta.name);
-        let metric = |(resource, target): &(&str, Value)| {
-            json!({"resource": {"name": resource, "target": target}, "type": "Resource"})
-        };
+        let metric = |(resource, target): &(&str, Value)| json!({"resource": {"name": resource, "target": target}, "type": "Resource"});
         let mut spec = json!({
             "maxReplicas": options.max,
             "metrics": options.targets.iter().map(metric).collect::<Vec<_>>(),
@@ -150,7 +153,10 @@ pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &
         }
         let value = json!({"metadata": {"name": name}, "spec": spec, "status": {}});
         let kind = Kind::HorizontalPodAutoscaler;
-        let making = Making::new("autoscaled", &meta.namespace, &options.shown);
+        // kubectl's word for what it would have done differs.
+        let client = options.shown.dry_run == DryRun::Client;
+        let words = if client { "created" } else { "autoscaled" };
+        let making = Making::new(words, &meta.namespace, &options.shown);
         make(kind, &value, &making, api, out);
         Ok(())
     });

@@ -188,9 +188,7 @@ impl Flags {
     /// An error that points to examples, as kubectl's own do.
     pub fn usage(&self, message: String) -> UsageError {
         let verb = &self.verb;
-        UsageError::plain(format!(
-            "{message}\nSee 'kubectl {verb} -h' for help and examples"
-        ))
+        UsageError::plain(format!("{message}\nSee 'kubectl {verb} -h' for help and examples"))
     }
 
     /// The last value given for a flag.
@@ -207,7 +205,8 @@ impl Flags {
 
     /// Whether a flag without value is set.
     pub fn has(&self, name: &str) -> bool {
-        self.value(name).is_some_and(|value| !matches!(value, "false" | "0" | "f" | "F" | "False" | "FALSE"))
+        self.value(name)
+            .is_some_and(|value| !matches!(value, "false" | "0" | "f" | "F" | "False" | "FALSE"))
     }
 
     /// The number given for a flag.

@@ -23,8 +23,7 @@ pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
         return out.fail(error);
     }
     let none = groups.iter().all(|group| group.objects.is_empty());
-    let single =
-        matches!(select.targets.as_slice(), [one] if one.which != Which::All);
+    let single = matches!(select.targets.as_slice(), [one] if one.which != Which::All);
     match &view.format {
         _ if none && single => {}
         Format::Table | Format::Wide if none => {
@@ -43,7 +42,7 @@ pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
             let values: Vec<Value> = objects.map(|object| object.to_value()).collect();
             show::columns_of(&values, columns, !view.no_headers, out);
         }
-        Format::Yaml | Format::Json | Format::JsonPath(_) => {
+        _ => {
             data(&groups, single, &view.format, out);
         }
     }

@@ -35,10 +35,8 @@ pub fn run(
             return Err("error: the object has no metadata".into());
         };
         edit(meta, field, change, old, out);
-        let words = |changed: &str, same: &str| Words {
-            changed: changed.into(),
-            same: Some(same.into()),
-        };
+        let words =
+            |changed: &str, same: &str| Words { changed: changed.into(), same: Some(same.into()) };
         Ok(match (change.annotations, change.set.is_empty()) {
             (true, _) => Words::always("annotated"),
             (false, true) => words("unlabeled", "not labeled"),

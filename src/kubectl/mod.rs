@@ -50,7 +50,7 @@ use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{ApiError, Reason, Request, Response};
 
 pub use command::Command;
-pub use complete::{Completion, complete};
+pub use complete::{Completion, complete, extend};
 pub use duration::{age, human_duration, short_human_duration};
 pub use errors::UsageError;
 pub use merge::{difference, three_way};

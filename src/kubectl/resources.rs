@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::api::{Kind, Object, ObjectKey, Str};
 use crate::manifest;
 
-use super::{Api, Output};
 use super::command::{Select, Target, Which};
 use super::errors::not_found;
 use super::jsonpath;
+use super::{Api, Output};
 
 /// What a target led to.
 pub struct Found {

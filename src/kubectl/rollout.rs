@@ -14,8 +14,8 @@ use super::change::{self, Words};
 use super::command::{DryRun, RolloutAction, Select, Shown};
 use super::errors::refused;
 use super::resources::{group_kind, printed, resource};
-use super::yaml::yaml;
 use super::update::each;
+use super::yaml::yaml;
 use super::{Api, Output, apply::LAST_APPLIED};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";

@@ -41,7 +41,9 @@ pub fn run(
         Change::Selector(pairs) => {
             if object.kind() != Kind::Service {
                 let name = printed(object);
-                return Err(format!("error: setting a selector is only supported for Services, not {name}"));
+                return Err(format!(
+                    "error: setting a selector is only supported for Services, not {name}"
+                ));
             }
             value["spec"]["selector"] = map(pairs);
             Ok(Words::always("selector updated"))
@@ -58,7 +60,10 @@ fn spec<'v>(object: &Object, value: &'v mut Value) -> Result<&'v mut Value, Stri
     let spec = value.pointer_mut(pod_spec_pointer(object.kind()));
     let spec = spec.filter(|spec| spec.get("containers").is_some());
     spec.ok_or_else(|| {
-        format!("error: {} the object is not a pod or does not have a pod template", printed(object))
+        format!(
+            "error: {} the object is not a pod or does not have a pod template",
+            printed(object)
+        )
     })
 }
 
@@ -69,7 +74,9 @@ fn each_container(spec: &mut Value, name: &str, act: &mut dyn FnMut(&mut Value))
             let own = item.get("name").and_then(Value::as_str).unwrap_or("");
             let fits = match name.split_once('*') {
                 Some((start, end)) => {
-                    own.len() >= start.len() + end.len() && own.starts_with(start) && own.ends_with(end)
+                    own.len() >= start.len() + end.len()
+                        && own.starts_with(start)
+                        && own.ends_with(end)
                 }
                 None => own == name,
             };
@@ -121,7 +128,8 @@ fn set_amounts(container: &mut Value, field: &str, amounts: &[(String, String)])
     if amounts.is_empty() {
         return;
     }
-    let resources = container.as_object_mut().map(|item| item.entry("resources").or_insert(json!({})));
+    let resources =
+        container.as_object_mut().map(|item| item.entry("resources").or_insert(json!({})));
     let Some(resources) = resources.and_then(Value::as_object_mut) else { return };
     let list = resources.entry(field).or_insert(json!({}));
     for (resource, amount) in amounts {
@@ -138,7 +146,12 @@ fn set_amounts(container: &mut Value, field: &str, amounts: &[(String, String)])
     }
 }
 
-fn env(what: &Change, object: &Object, spec: &mut Value, out: &mut Output) -> Result<Words, String> {
+fn env(
+    what: &Change,
+    object: &Object,
+    spec: &mut Value,
+    out: &mut Output,
+) -> Result<Words, String> {
     let Change::Env { container, set, remove, list, overwrite } = what else {
         return Ok(Words::if_changed(""));
     };
@@ -164,7 +177,8 @@ fn env(what: &Change, object: &Object, spec: &mut Value, out: &mut Output) -> Re
             Some(Value::Array(entries)) => entries.clone(),
             _ => Vec::new(),
         };
-        let is = |entry: &Value, name: &str| entry.get("name").and_then(Value::as_str) == Some(name);
+        let is =
+            |entry: &Value, name: &str| entry.get("name").and_then(Value::as_str) == Some(name);
         entries.retain(|entry| !remove.iter().any(|name| is(entry, name)));
         for (name, value) in set {
             match entries.iter_mut().find(|entry| is(entry, name)) {

@@ -32,14 +32,21 @@ pub fn sentence(name: &str, words: &str, shown: &Shown, out: &mut Output) {
 /// An object in a form that shows all of it. YAML documents are kept apart.
 pub fn value(value: &Value, format: &Format, out: &mut Output) {
     match format {
-        Format::Yaml => {
+        Format::Yaml | Format::Json => {
+            let whole = match format {
+                Format::Yaml => Format::WholeYaml,
+                _ => Format::WholeJson,
+            };
+            self::value(&without_managed_fields(value), &whole, out);
+        }
+        Format::WholeYaml => {
             if out.documents > 0 {
                 out.line("---");
             }
             out.documents += 1;
             out.text.push_str(&yaml(value));
         }
-        Format::Json => out.line(indented(value)),
+        Format::WholeJson => out.line(indented(value)),
         Format::JsonPath(template) => match template.fill(value) {
             Ok(text) => out.line(text),
             Err(error) => {
@@ -54,6 +61,19 @@ pub fn value(value: &Value, format: &Format, out: &mut Output) {
         Format::Columns(columns) => columns_of(std::slice::from_ref(value), columns, true, out),
         Format::Table | Format::Wide | Format::Name => {}
     }
+}
+
+/// Nobody wants to read them unasked.
+fn without_managed_fields(value: &Value) -> Value {
+    let mut value = value.clone();
+    let remove = |object: &mut Value| {
+        let meta = object.get_mut("metadata").and_then(Value::as_object_mut);
+        meta.map(|meta| meta.remove("managedFields"));
+    };
+    remove(&mut value);
+    let items = value.get_mut("items").and_then(Value::as_array_mut);
+    items.into_iter().flatten().for_each(remove);
+    value
 }
 
 /// Several objects as one, as `get` and `apply` print them.
@@ -76,8 +96,7 @@ pub fn columns_of(
             false => found.iter().map(go_print).collect::<Vec<_>>().join(","),
         }
     };
-    let row =
-        |value: &Value| columns.iter().map(|(_, path)| cell(value, path)).collect::<Vec<_>>();
+    let row = |value: &Value| columns.iter().map(|(_, path)| cell(value, path)).collect::<Vec<_>>();
     let table = Table {
         columns: columns.iter().map(|(name, _)| name.clone()).collect(),
         rows: values.iter().map(row).collect(),

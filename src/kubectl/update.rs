@@ -9,7 +9,7 @@ use super::change::{self, Words};
 use super::command::{Patch, PatchKind, Scale, Select};
 use super::errors::refused;
 use super::merge::{difference, strategic};
-use super::resources::{find, nothing_found, printed, resource};
+use super::resources::{find, nothing_found, printed};
 use super::{Api, Output};
 
 /// Does something to every object that a line names.
@@ -47,11 +47,8 @@ pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output
     each(select, api, out, |object, api, out| {
         let kind = object.kind();
         if !scales(kind) {
-            let plural = resource(kind);
-            return Err(format!(
-                "Error from server (NotFound): the server could not find the requested resource \
-                 ({plural}/scale)"
-            ));
+            let words = "the server could not find the requested resource";
+            return Err(format!("Error from server (NotFound): {words}"));
         }
         // Of a kind that is only kept, the part of the scale is not known to the store.
         let simulated = matches!(kind, Kind::Deployment | Kind::ReplicaSet);

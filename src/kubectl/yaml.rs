@@ -203,9 +203,8 @@ fn means_something_else(words: &str) -> bool {
 }
 
 fn is_number(text: &str) -> bool {
-    let digits = |text: &str, radix| {
-        !text.is_empty() && text.chars().all(|c: char| c.is_digit(radix))
-    };
+    let digits =
+        |text: &str, radix| !text.is_empty() && text.chars().all(|c: char| c.is_digit(radix));
     for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0O", 8), ("0b", 2), ("0B", 2)] {
         if let Some(rest) = text.strip_prefix(prefix) {
             return digits(rest, radix);
@@ -263,8 +262,27 @@ mod tests {
     #[test]
     fn text_that_would_be_read_as_something_else_stands_in_double_quotes() {
         for text in [
-            "yes", "y", "Off", "null", "~", "", "1", "1.5", "0x10", "010", "1_000", ".5", "+1",
-            "1e3", "1:20", "12:30:45", "2026-01-01", "2026-01-01T00:00:00Z", ".inf", "0b11", "0o7",
+            "yes",
+            "y",
+            "Off",
+            "null",
+            "~",
+            "",
+            "1",
+            "1.5",
+            "0x10",
+            "010",
+            "1_000",
+            ".5",
+            "+1",
+            "1e3",
+            "1:20",
+            "12:30:45",
+            "2026-01-01",
+            "2026-01-01T00:00:00Z",
+            ".inf",
+            "0b11",
+            "0o7",
         ] {
             assert_eq!(written(text), format!("{text:?}"), "{text}");
         }
@@ -275,7 +293,8 @@ mod tests {
 
     #[test]
     fn text_that_is_not_allowed_plain_stands_in_single_quotes_or_escaped() {
-        for text in ["a: b", "*x", " x", "x #y", "- a", "{a}", "x:", "@a", "?", "-", "--- a", "#x"] {
+        for text in ["a: b", "*x", " x", "x #y", "- a", "{a}", "x:", "@a", "?", "-", "--- a", "#x"]
+        {
             assert_eq!(written(text), format!("'{text}'"), "{text}");
         }
         assert_eq!(written("'q'"), "'''q'''");

@@ -13,6 +13,6 @@ mod text;
 pub use format::{FormatError, In};
 pub use run::{Entry, INPUTS_MAX, Input, Run, Told};
 pub use scenario::Scenario;
-pub use shell::perform;
+pub use shell::{completions, perform};
 pub use shipped::{DEFAULT, Shipped, shipped};
 pub use text::Text;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
-use crate::kubectl::{self, Api, Output};
+use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
 
 /// Does a line to a lane, and says what it answers.
@@ -17,6 +17,40 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
         };
     }
     kubectl::run(line, stdin, &mut Shell(&mut lane.world))
+}
+
+/// The verbs of faults.
+const FAULTS: [&str; 13] = [
+    "apiserver",
+    "compact",
+    "container",
+    "crash",
+    "cut",
+    "delay",
+    "drop",
+    "duplicate",
+    "kill",
+    "node",
+    "reorder",
+    "restart",
+    "resync",
+];
+
+/// What may stand at the cursor, a byte of the line.
+pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
+    let before = line.get(..cursor).unwrap_or(line);
+    if let Some(typed) = before.strip_prefix("fault ").filter(|rest| !rest.contains(' ')) {
+        let start = before.len() - typed.len();
+        let fits = FAULTS.iter().filter(|verb| verb.starts_with(typed));
+        return fits.map(|verb| Completion { start, text: (*verb).into(), ends: true }).collect();
+    }
+    // Objects are shared, so a copy of the world is cheap.
+    let mut world = lane.world.clone();
+    let mut found = kubectl::complete(line, cursor, &Shell(&mut world));
+    if !before.is_empty() && "fault".starts_with(before) {
+        found.push(Completion { start: 0, text: "fault".into(), ends: true });
+    }
+    found
 }
 
 fn inflict(world: &mut World, fault: Fault) -> Output {

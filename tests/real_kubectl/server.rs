@@ -154,7 +154,12 @@ fn groups() -> Value {
         let version = json!({"groupVersion": format!("{group}/{version}"), "version": version});
         json!({"name": group, "versions": [version], "preferredVersion": version})
     };
-    let groups: Vec<Value> = versions.iter().map(one).collect();
+    let mut groups: Vec<Value> = versions.iter().map(one).collect();
+    // Read and turned into v2, as by the real server.
+    for group in groups.iter_mut().filter(|group| group["name"] == "autoscaling") {
+        let version = json!({"groupVersion": "autoscaling/v1", "version": "v1"});
+        group["versions"].as_array_mut().expect("a list").push(version);
+    }
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
@@ -164,8 +169,16 @@ fn scales(kind: &str) -> bool {
 
 fn resources(version: &str) -> Value {
     const ALL: [&str; 10] = [
-        "Pod", "Service", "ReplicationController", "Deployment", "ReplicaSet", "StatefulSet",
-        "DaemonSet", "Job", "CronJob", "HorizontalPodAutoscaler",
+        "Pod",
+        "Service",
+        "ReplicationController",
+        "Deployment",
+        "ReplicaSet",
+        "StatefulSet",
+        "DaemonSet",
+        "Job",
+        "CronJob",
+        "HorizontalPodAutoscaler",
     ];
     let one = |info: &KindInfo| {
         let categories: &[&str] = if ALL.contains(&info.kind) { &["all"] } else { &[] };
@@ -175,7 +188,8 @@ fn resources(version: &str) -> Value {
             "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
         })
     };
-    let of = Kind::all().iter().filter(|info| info.api_version == version);
+    let kept = if version == "autoscaling/v1" { "autoscaling/v2" } else { version };
+    let of = Kind::all().iter().filter(|info| info.api_version == kept);
     let mut list: Vec<Value> = of.map(one).collect();
     for info in Kind::all().iter().filter(|info| info.api_version == version) {
         if scales(info.kind) {
@@ -253,9 +267,7 @@ fn rows(kind: Kind, objects: &[Arc<Object>], cluster: &Cluster) -> Value {
         })
     };
     let columns: Vec<Value> = table.columns.iter().enumerate().map(column).collect();
-    let row = |(cells, object): (&Vec<String>, &Arc<Object>)| {
-        json!({"cells": cells, "object": object.to_value()})
-    };
+    let row = |(cells, object): (&Vec<String>, &Arc<Object>)| json!({"cells": cells, "object": object.to_value()});
     let rows: Vec<Value> = table.rows.iter().zip(objects).map(row).collect();
     json!({
         "apiVersion": "meta.k8s.io/v1", "kind": "Table", "metadata": {"resourceVersion": "1"},
@@ -264,9 +276,12 @@ fn rows(kind: Kind, objects: &[Arc<Object>], cluster: &Cluster) -> Value {
 }
 
 fn reply(asked: &Asked, request: Request, cluster: &mut Cluster) -> (u16, Value) {
-    let answer = match asked.query("dryRun") {
-        Some(_) => cluster.dry_run(&request),
-        None => cluster.request(request),
+    // A delete has its options in the body.
+    let body: Value = serde_json::from_str(&asked.body).unwrap_or_default();
+    let is_dry = asked.query("dryRun").is_some() || body.get("dryRun").is_some();
+    let answer = match is_dry {
+        true => cluster.dry_run(&request),
+        false => cluster.request(request),
     };
     match answer {
         Ok(object) => (if asked.method == "POST" { 201 } else { 200 }, object.to_value()),
@@ -274,12 +289,7 @@ fn reply(asked: &Asked, request: Request, cluster: &mut Cluster) -> (u16, Value)
     }
 }
 
-fn create(
-    info: &KindInfo,
-    namespace: &str,
-    asked: &Asked,
-    cluster: &mut Cluster,
-) -> (u16, Value) {
+fn create(info: &KindInfo, namespace: &str, asked: &Asked, cluster: &mut Cluster) -> (u16, Value) {
     let reading = manifest::read(&asked.body);
     let Some(document) = reading.documents.first() else {
         return failure(400, "BadRequest", &format!("{:?}", reading.problems));
@@ -320,7 +330,8 @@ fn single(key: ObjectKey, sub: &str, asked: &Asked, cluster: &mut Cluster) -> (u
             reply(asked, Request::Delete(key, options), cluster)
         }
         ("POST", "eviction") => {
-            let (code, value) = reply(asked, Request::Delete(key, DeleteOptions::default()), cluster);
+            let (code, value) =
+                reply(asked, Request::Delete(key, DeleteOptions::default()), cluster);
             match code {
                 201 => (201, json!({"apiVersion": "v1", "kind": "Status", "status": "Success"})),
                 _ => (code, value),

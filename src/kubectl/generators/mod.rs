@@ -28,9 +28,9 @@ pub struct Named<'f> {
 impl Named<'_> {
     /// The value of a flag that must be there.
     fn required(&self, flag: &str) -> Result<&str, UsageError> {
-        self.flags.value(flag).ok_or_else(|| {
-            UsageError::plain(format!("required flag(s) \"{flag}\" not set"))
-        })
+        self.flags
+            .value(flag)
+            .ok_or_else(|| UsageError::plain(format!("required flag(s) \"{flag}\" not set")))
     }
 
     /// Refuses flags that name files.
@@ -66,9 +66,8 @@ pub fn bare(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let bared = fields.iter().map(|(key, value)| (key.clone(), bare(value)));
-            let empty = |value: &Value| {
-                value.is_null() || value.as_object().is_some_and(Map::is_empty)
-            };
+            let empty =
+                |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
             Value::Object(bared.filter(|(_, value)| !empty(value)).collect())
         }
         Value::Array(items) => Value::Array(items.iter().map(bare).collect()),

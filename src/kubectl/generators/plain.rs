@@ -29,8 +29,7 @@ fn literals(named: &Named<'_>) -> Result<BTreeMap<String, String>, UsageError> {
     for literal in named.flags.values("from-literal") {
         let pair = literal.split_once('=').filter(|(key, _)| !key.is_empty());
         let Some((key, value)) = pair else {
-            let message =
-                format!("invalid literal source {literal}, expected key=value");
+            let message = format!("invalid literal source {literal}, expected key=value");
             return Err(UsageError::plain(message));
         };
         let value = value.trim_matches(['\'', '"']).to_string();

@@ -41,8 +41,7 @@ pub fn deployment(named: &Named<'_>) -> Result<Value, UsageError> {
     }
     let replicas = named.flags.number("replicas")?.unwrap_or(1);
     if replicas < 0 {
-        let message =
-            format!("--replicas must be greater than or equal to 0, not {replicas}");
+        let message = format!("--replicas must be greater than or equal to 0, not {replicas}");
         return Err(UsageError::plain(message));
     }
     let labels = json!({ "app": named.name });

@@ -134,7 +134,9 @@ fn walk<'v>(
                 }
                 all
             }
-            Node::Field(name) => values.into_iter().filter_map(|value| field(value, name)).collect(),
+            Node::Field(name) => {
+                values.into_iter().filter_map(|value| field(value, name)).collect()
+            }
             Node::Slice(slice) => {
                 let mut all = Vec::new();
                 for value in values {

@@ -155,10 +155,7 @@ mod tests {
             ("{.nothing.here}", ""),
             ("{.items[*]['n']}{\"\\n\"}{'\\t'}", "1 12 3\n\t"),
             ("{range .items[*]}{.metadata.name}={.n}{\"\\n\"}{end}!", "a=1\nb=12\nc=3\n!"),
-            (
-                "{range .items[*]}{.n}:{range .tags[*]}<{@}>{end};{end}",
-                "1:<x><y>;12:;3:<z>;",
-            ),
+            ("{range .items[*]}{.n}:{range .tags[*]}<{@}>{end};{end}", "1:<x><y>;12:;3:<z>;"),
             ("{range .items[?(@.type)]}{@.n},{end}", "1,3,"),
         ];
         for (template, wanted) in cases {

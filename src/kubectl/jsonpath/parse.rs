@@ -150,7 +150,9 @@ impl<'t> Parser<'t> {
                 self.rest = behind;
                 Ok(Some(Node::Wildcard))
             }
-            other => Err(format!("unrecognized character in action: U+{:04X} '{other}'", other as u32)),
+            other => {
+                Err(format!("unrecognized character in action: U+{:04X} '{other}'", other as u32))
+            }
         }
     }
 
@@ -302,7 +304,8 @@ fn outside(text: &str, mut wanted: impl FnMut(usize, char) -> bool) -> Option<us
 }
 
 fn array_end(text: &str) -> Option<usize> {
-    outside(text, |_, letter| letter == ']').filter(|end| !text.get(..*end).unwrap_or("").contains('}'))
+    outside(text, |_, letter| letter == ']')
+        .filter(|end| !text.get(..*end).unwrap_or("").contains('}'))
 }
 
 /// Where the `)` of the `)]` that closes a filter stands; filters inside are skipped.

@@ -84,9 +84,8 @@ fn cron_job(from: &str, flags: &Flags) -> Result<ObjectKey, UsageError> {
     if flags.value("image").is_some() {
         return Err(UsageError::plain("cannot specify --image and --from"));
     }
-    let name = from.split_once('/').filter(|(kind, _)| {
-        Kind::of_argument(kind) == Some(Kind::CronJob)
-    });
+    let name =
+        from.split_once('/').filter(|(kind, _)| Kind::of_argument(kind) == Some(Kind::CronJob));
     let Some((_, name)) = name else {
         let message = format!("from must be an existing cronjob, not {from:?}");
         return Err(UsageError::plain(message));
@@ -148,8 +147,7 @@ pub(super) fn autoscale(flags: &Flags) -> Result<Command, UsageError> {
         return Err(UsageError::plain("required flag(s) \"max\" not set"));
     };
     if max < 1 {
-        let message =
-            format!("--max=MAXPODS is required and must be at least 1, max: {max}");
+        let message = format!("--max=MAXPODS is required and must be at least 1, max: {max}");
         return Err(UsageError::plain(message));
     }
     if let Some(min) = min.filter(|&min| min > max) {
@@ -187,9 +185,7 @@ fn target(resource: &str, text: &str) -> Result<Value, UsageError> {
     if let Some(percent) = text.strip_suffix('%') {
         let percent: Option<i32> = percent.parse().ok().filter(|&percent| percent > 0);
         return match percent {
-            Some(percent) => {
-                Ok(json!({"type": "Utilization", "averageUtilization": percent}))
-            }
+            Some(percent) => Ok(json!({"type": "Utilization", "averageUtilization": percent})),
             None => Err(UsageError::plain(format!("invalid {resource} percentage: {text:?}"))),
         };
     }

@@ -78,9 +78,8 @@ pub(super) fn nodes(flags: &Flags, names: &[String], verb: &str) -> Result<Selec
     };
     words.extend(names.iter().map(bare));
     if names.is_empty() && flags.value("selector").is_none() && !flags.has("all") {
-        let message = format!(
-            "USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples"
-        );
+        let message =
+            format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples");
         return Err(UsageError::plain(message));
     }
     select(flags, &words, Naming::Needed)

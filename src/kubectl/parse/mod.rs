@@ -61,7 +61,10 @@ const NOT_HERE: &[&str] = &[
 /// What the help of a verb with verbs of its own prints.
 pub fn help(verb: &str) -> String {
     let below: Vec<String> = verbs::below(verb).map(|inner| format!("  {inner}")).collect();
-    format!("Available Commands:\n{}\n\nUsage:\n  kubectl {verb} COMMAND [options]", below.join("\n"))
+    format!(
+        "Available Commands:\n{}\n\nUsage:\n  kubectl {verb} COMMAND [options]",
+        below.join("\n")
+    )
 }
 
 /// Reads a line, with or without `kubectl` or `k` before it.

@@ -38,6 +38,8 @@ pub(super) fn format(flags: &Flags) -> Result<Format, UsageError> {
     Ok(match text.split_once('=').unwrap_or((text, "")) {
         ("", _) => Format::Table,
         ("wide", _) => Format::Wide,
+        ("yaml", _) if flags.has("show-managed-fields") => Format::WholeYaml,
+        ("json", _) if flags.has("show-managed-fields") => Format::WholeJson,
         ("yaml", _) => Format::Yaml,
         ("json", _) => Format::Json,
         ("name", _) => Format::Name,

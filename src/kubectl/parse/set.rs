@@ -41,8 +41,11 @@ pub(super) fn set(what: &str, flags: &Flags) -> Result<Command, UsageError> {
                                --requests/--limits)";
                 return Err(UsageError::plain(message));
             }
-            Change::Resources { container: flags.value("containers").map_or(container, Into::into),
-                limits, requests }
+            Change::Resources {
+                container: flags.value("containers").map_or(container, Into::into),
+                limits,
+                requests,
+            }
         }
         "env" => {
             if flags.value("from").is_some() {

@@ -4,10 +4,7 @@
 /// Verb or verbs, and flags; see `flags::specs`.
 pub const VERBS: &[(&str, &str)] = &[
     ("annotate", "all overwrite list local resource-version= @pick @file @show @dry"),
-    (
-        "api-resources",
-        "namespaced api-group= verbs= sort-by= no-headers cached categories= @show",
-    ),
+    ("api-resources", "namespaced api-group= verbs= sort-by= no-headers cached categories= @show"),
     ("api-versions", ""),
     (
         "apply",
@@ -16,10 +13,7 @@ pub const VERBS: &[(&str, &str)] = &[
     ),
     ("attach", "container,c= stdin,i tty,t"),
     ("auth", ""),
-    (
-        "autoscale",
-        "min= max= cpu= memory= cpu-percent= name= save-config @pick @file @show @dry",
-    ),
+    ("autoscale", "min= max= cpu= memory= cpu-percent= name= save-config @pick @file @show @dry"),
     ("certificate", ""),
     ("cluster-info", ""),
     ("completion", ""),
@@ -98,7 +92,10 @@ pub const VERBS: &[(&str, &str)] = &[
         "ignore-daemonsets delete-emptydir-data force grace-period= timeout= disable-eviction \
          pod-selector= skip-wait-for-delete-timeout= chunk-size= selector,l= limit= dry-run?",
     ),
-    ("edit", "save-config validate? windows-line-endings subresource= output-patch @pick @file @show"),
+    (
+        "edit",
+        "save-config validate? windows-line-endings subresource= output-patch @pick @file @show",
+    ),
     ("events", "for= types= watch,w no-headers chunk-size= all-namespaces,A @show"),
     ("exec", "container,c= stdin,i tty,t quiet,q @file"),
     ("explain", "recursive api-version= output="),
@@ -154,17 +151,17 @@ pub const VERBS: &[(&str, &str)] = &[
          @show @dry",
     ),
     ("set image", "all local @pick @file @show @dry"),
-    ("set resources", "limits= requests= container,c= containers= all local @pick @file @show @dry"),
+    (
+        "set resources",
+        "limits= requests= container,c= containers= all local @pick @file @show @dry",
+    ),
     ("set selector", "all local resource-version= @pick @file @show @dry"),
     ("set serviceaccount", "all local @pick @file @show @dry"),
     ("set subject", "all local user= group= serviceaccount= @pick @file @show @dry"),
     ("taint", "all overwrite validate? @pick @show @dry"),
     ("top", ""),
     ("top node", "no-headers sort-by= show-capacity use-protocol-buffers selector,l= show-swap"),
-    (
-        "top pod",
-        "containers no-headers sort-by= sum use-protocol-buffers show-swap @pick",
-    ),
+    ("top pod", "containers no-headers sort-by= sum use-protocol-buffers show-swap @pick"),
     ("uncordon", "selector,l= limit= dry-run?"),
     ("version", "client short output,o="),
     ("wait", "for= timeout= all local @pick @file @show"),
@@ -219,7 +216,10 @@ mod tests {
             assert!(find(word).is_some(), "{word}");
         }
         assert_eq!(below("rollout").count(), 6);
-        assert_eq!(below("create secret").collect::<Vec<_>>(), ["docker-registry", "generic", "tls"]);
+        assert_eq!(
+            below("create secret").collect::<Vec<_>>(),
+            ["docker-registry", "generic", "tls"]
+        );
         assert!(below("").any(|verb| verb == "get") && !below("").any(|verb| verb.contains(' ')));
     }
 }

@@ -106,12 +106,13 @@ fn stateful_set(value: &Value) -> String {
                 "Waiting for partitioned roll out to finish: {updated} out of {due} new pods have \
                  been updated..."
             ),
-            false => format!(
-                "partitioned roll out complete: {updated} new pods have been updated..."
-            ),
+            false => {
+                format!("partitioned roll out complete: {updated} new pods have been updated...")
+            }
         };
     }
-    let (current, update) = (text(value, "/status/currentRevision"), text(value, "/status/updateRevision"));
+    let (current, update) =
+        (text(value, "/status/currentRevision"), text(value, "/status/updateRevision"));
     match current == update {
         true => format!(
             "statefulset rolling update complete {} pods at revision {current}...",
@@ -145,12 +146,7 @@ fn template(revision: &Object) -> Value {
     template
 }
 
-fn history(
-    object: &Object,
-    revision: i64,
-    api: &dyn Api,
-    out: &mut Output,
-) -> Result<(), String> {
+fn history(object: &Object, revision: i64, api: &dyn Api, out: &mut Output) -> Result<(), String> {
     let found = revisions(object, api);
     let name = printed(object);
     if revision > 0 {

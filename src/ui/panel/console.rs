@@ -83,17 +83,44 @@ fn Prompt() -> impl IntoView {
     // Counted from the newest; 0 is what is being written.
     let back = RwSignal::new(0usize);
     let field = NodeRef::<Input>::new();
+    // What may come next, where Tab found more than one thing.
+    let offers = RwSignal::new(Vec::<String>::new());
+    let complete = move || {
+        let text = line.get_untracked();
+        // At the end of the line only: elsewhere, and where nothing is known, Tab moves on.
+        let caret = field.get_untracked().and_then(|field| field.selection_start().ok().flatten());
+        let at_end = caret.is_none_or(|caret| caret as usize == text.encode_utf16().count());
+        if text.trim().is_empty() || !at_end {
+            return false;
+        }
+        let Some((longer, names)) = page.run.complete(&text) else {
+            return false;
+        };
+        // A second Tab that adds nothing moves on too, so that nobody is held here.
+        let same = longer == text && offers.with_untracked(|offered| *offered == names);
+        offers.set(names);
+        line.set(longer);
+        !same
+    };
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         let text = line.get_untracked().trim().to_owned();
         if !text.is_empty() {
-            page.run.act(&text, lanes.get_untracked());
+            let answers = page.run.act(&text, lanes.get_untracked());
+            page.follow(&answers);
             line.set(String::new());
             back.set(0);
+            offers.set(Vec::new());
         }
     };
     let recall = move |event: KeyboardEvent| {
         let step: i64 = match event.key().as_str() {
+            "Tab" if !event.shift_key() => {
+                if complete() {
+                    event.prevent_default();
+                }
+                return;
+            }
             "ArrowUp" => 1,
             "ArrowDown" => -1,
             _ => return,
@@ -114,7 +141,11 @@ fn Prompt() -> impl IntoView {
             _ => Lanes::Both,
         });
     };
+    let offered = move || offers.with(|names| names.join("  "));
     view! {
+        <Show when=move || offers.with(|names| !names.is_empty())>
+            <p class="hint-text mono" role="status">{offered}</p>
+        </Show>
         <form class="prompt" on:submit=submit>
             <span class="mono" aria-hidden="true">"$"</span>
             <input
@@ -126,7 +157,10 @@ fn Prompt() -> impl IntoView {
                 autocapitalize="off"
                 autocomplete="off"
                 prop:value=move || line.get()
-                on:input=move |event| line.set(event_target_value(&event))
+                on:input=move |event| {
+                    line.set(event_target_value(&event));
+                    offers.set(Vec::new());
+                }
                 on:keydown=recall
             />
             <select aria-label=move || tr!(lane.which) on:change=choose>
