@@ -140,7 +140,10 @@ pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &
         }
         let meta = object.meta();
         let name = options.name.as_deref().unwrap_or(&meta.name);
-        let metric = |(resource, target): &(&str, Value)| json!({"resource": {"name": resource, "target": target}, "type": "Resource"});
+        let metric = |(resource, target): &(&str, Value)| {
+            let resource = json!({"name": resource, "target": target});
+            json!({"resource": resource, "type": "Resource"})
+        };
         let mut spec = json!({
             "maxReplicas": options.max,
             "metrics": options.targets.iter().map(metric).collect::<Vec<_>>(),

@@ -69,7 +69,10 @@ fn holds(object: &Object, wait: &Wait) -> Result<bool, String> {
                             .into());
                     }
                     Value::String(text) => text == wanted,
-                    other => other.to_string() == *wanted,
+                    other => {
+                        let text = other.to_string();
+                        text == *wanted
+                    }
                 },
                 _ => return Err("given jsonpath expression matches more than one value".into()),
             }

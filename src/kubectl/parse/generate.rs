@@ -37,7 +37,7 @@ const GENERATORS: &[(&str, Generator)] = &[
 ];
 
 /// The name, and the command behind `--`.
-fn name_and_command<'f>(flags: &'f Flags) -> Result<(&'f str, &'f [String]), UsageError> {
+fn name_and_command(flags: &Flags) -> Result<(&str, &[String]), UsageError> {
     let split = flags.before_dashes.unwrap_or(flags.words.len());
     let (names, behind) = flags.words.split_at(split.min(flags.words.len()));
     match names {
