@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loopscope::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use loopscope::apiserver::{ApiServer, Part, Request, Response};
 use loopscope::kernel::Time;
-use loopscope::kubectl::{self, Api, Output};
+use loopscope::kubectl::{self, Api, Next, Output, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -13,6 +13,8 @@ struct Cluster {
     server: ApiServer,
     now: Time,
     writes: usize,
+    /// Whether somebody tells what pods use.
+    metrics: bool,
 }
 
 impl Api for Cluster {
@@ -35,12 +37,21 @@ impl Api for Cluster {
         self.server.handle_as(&request, manager, self.now)
     }
 
+    fn dry_run(&self, request: &Request) -> Response {
+        self.server.clone().handle(request, self.now)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.now)
     }
 
     fn logs(&self, _: &ObjectKey, _: &Str) -> Option<Vec<String>> {
         Some(vec!["one".into(), "two".into()])
+    }
+
+    fn usage(&self, _: &ObjectKey) -> Option<Vec<Usage>> {
+        let web = Usage { container: "web".into(), cpu_milli: 250, memory: 64 << 20 };
+        self.metrics.then(|| vec![web])
     }
 }
 
@@ -74,7 +85,8 @@ spec: {nodeName: node-1, containers: [{name: web, image: \"nginx:1.25\"}]}
 
 impl Cluster {
     fn new() -> Cluster {
-        let mut cluster = Cluster { server: ApiServer::new(1), now: Time::ZERO, writes: 0 };
+        let mut cluster =
+            Cluster { server: ApiServer::new(1), now: Time::ZERO, writes: 0, metrics: false };
         let node = json!({"metadata": {"name": "node-1"}});
         let node = Object::from_value(Kind::Node, node).unwrap();
         cluster.request(Request::Create(Arc::new(node))).unwrap();
@@ -293,7 +305,7 @@ fn a_rollout_is_told_paused_and_restarted() {
     assert_eq!(cluster.says("rollout resume deploy/web"), "deployment.apps/web resumed\n");
     assert_eq!(cluster.says("rollout restart deploy/web"), "deployment.apps/web restarted\n");
     let history = cluster.says("rollout history deploy/web");
-    assert_eq!(history, "deployment.apps/web No rollout history found.\n");
+    assert_eq!(history, "deployment.apps/web \nNo rollout history found.\n");
     assert!(cluster.refuses("rollout undo deploy/web").contains("no rollout history found"));
 }
 
@@ -318,7 +330,7 @@ fn undo_goes_back_to_the_template_of_the_revision_before() {
         cluster.request(Request::Create(Arc::new(set))).unwrap();
     }
     let history = cluster.says("rollout history deploy/web");
-    assert!(history.contains("1          <none>\n2          <none>\n"), "{history}");
+    assert!(history.ends_with("CHANGE-CAUSE\n1         <none>\n2         <none>\n"), "{history}");
     assert_eq!(cluster.says("rollout undo deploy/web"), "deployment.apps/web rolled back\n");
     let path = "get deploy web -o jsonpath={.spec.template.spec.containers[0].image}";
     assert_eq!(cluster.says(path), "nginx:1.24\n");
@@ -348,7 +360,7 @@ fn create_replace_run_logs_and_explain() {
     assert!(cluster.says("describe pod x").contains("Image:          busybox"));
     assert!(cluster.says("explain pod.spec.containers").contains("imagePullPolicy\t<string>"));
     assert!(cluster.says("api-resources").contains("deployments"));
-    assert!(cluster.refuses("drain node-1").contains("not part of this simulation yet"));
+    assert!(cluster.refuses("exec x -- ls").contains("not part of this simulation"));
     assert!(cluster.says("help").contains("--limit=N"));
     let dry = kubectl::run("delete deploy web --dry-run=client", None, &mut cluster);
     assert_eq!(dry.text, "deployment.apps \"web\" deleted from default namespace (dry run)\n");
@@ -367,6 +379,198 @@ fn status_words_of_the_server_are_kept() {
     cluster.now = Time::from_secs(10);
     let text = cluster.says("get pods --field-selector=metadata.name=web-1");
     assert!(text.contains("web-1   0/1     CrashLoopBackOff   4 (10s ago)   10s"), "{text}");
+}
+
+#[test]
+fn drain_sends_pods_away_or_says_why_it_does_not() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    let refused = cluster.refuses("drain node-1");
+    assert!(refused.starts_with("node/node-1 cordoned\nerror: unable to drain node"), "{refused}");
+    assert!(refused.contains("declare no controller (use --force to override): default/web-2"));
+    assert_eq!(
+        cluster.says("drain node-1 --force"),
+        "node/node-1 already cordoned\n\
+         Warning: deleting Pods that declare no controller: default/web-2\n\
+         evicting pod default/web-2\npod/web-2 evicted\nnode/node-1 drained\n"
+    );
+    assert!(cluster.says("get pod web-2").contains("Terminating"));
+}
+
+#[test]
+fn wait_says_how_things_stand() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    let line = "wait pod/web-2 --for=jsonpath='{.spec.nodeName}'=node-1";
+    assert_eq!(cluster.says(line), "pod/web-2 condition met\n");
+    let late = cluster.refuses("wait pod/web-1 --for=condition=Ready --timeout=30s");
+    assert!(
+        late.starts_with("error: timed out waiting for the condition on pods/web-1\n"),
+        "{late}"
+    );
+    assert!(cluster.refuses("wait pod/web-1 --for=delete").contains("timed out"));
+    assert_eq!(cluster.says("wait pod/web-9 --for=delete"), "");
+    assert!(
+        cluster.refuses("wait pod -l a=b --for=delete").contains("no matching resources found")
+    );
+    assert!(cluster.refuses("wait pod/web-1 --for=x").contains("unrecognized condition"));
+}
+
+#[test]
+fn nobody_tells_of_usage_without_a_metrics_server() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    assert_eq!(cluster.refuses("top pods"), "error: Metrics API not available\n");
+    cluster.metrics = true;
+    assert_eq!(
+        cluster.says("top pods --sum"),
+        "NAME    CPU(cores)   MEMORY(bytes)\nweb-1   250m         64Mi\nweb-2   250m         64Mi\n        \
+         ________     ________\n        500m         128Mi\n"
+    );
+    assert!(cluster.says("top pod --containers").contains("web-1   web    250m         64Mi\n"));
+    assert!(cluster.says("top nodes").contains("node-1   250m         <unknown>   64Mi"));
+}
+
+#[test]
+fn a_service_and_an_autoscaler_are_made_for_what_is_there() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    assert_eq!(cluster.says("expose deploy web --port=80"), "service/web exposed\n");
+    assert!(cluster.says("get svc web -o yaml").contains("selector:\n    app: web\n"));
+    assert!(cluster.refuses("expose deploy web").contains("couldn't find port"));
+    assert_eq!(
+        cluster.says("autoscale deploy web --min=2 --max=5 --cpu=60%"),
+        "horizontalpodautoscaler.autoscaling/web autoscaled\n"
+    );
+    let path = "get hpa web -o jsonpath={.spec.metrics[0].resource.target.averageUtilization}";
+    assert_eq!(cluster.says(path), "60\n");
+}
+
+#[test]
+fn edit_hands_the_object_to_an_editor_and_what_comes_back_can_be_applied() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    let Next::Edit(text) = cluster.run("edit deploy web").next else { panic!("no text") };
+    assert!(!text.contains("uid:") && !text.contains("last-applied"), "{text}");
+    assert_eq!(cluster.apply(&text).text, "deployment.apps/web configured\n");
+    let changed = text.replace("replicas: 3", "replicas: 4");
+    assert_eq!(cluster.apply(&changed).text, "deployment.apps/web configured\n");
+    assert!(cluster.refuses("edit deploy nope").contains("not found"));
+}
+
+#[test]
+fn diff_shows_what_apply_would_change_and_changes_nothing() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    let diff =
+        |cluster: &mut Cluster, text: &str| kubectl::run("diff -f -", Some(text), cluster).text;
+    assert_eq!(diff(&mut cluster, WEB), "");
+    let text = diff(&mut cluster, &WEB.replace("replicas: 3", "replicas: 5"));
+    assert!(text.contains("-  generation: 1\n+  generation: 2\n"), "{text}");
+    assert!(text.contains("-  replicas: 3\n+  replicas: 5\n"), "{text}");
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.spec.replicas}"), "3\n");
+    assert!(diff(&mut cluster, PODS).contains("+  name: web-1\n"));
+}
+
+#[test]
+fn a_dry_run_says_everything_and_does_nothing() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    cluster.writes = 0;
+    for (line, said) in [
+        ("delete pod web-1 --dry-run=server", "from default namespace (server dry run)\n"),
+        ("label pod web-1 a=b --dry-run=server", "pod/web-1 labeled (server dry run)\n"),
+        ("run x --image=y --dry-run=server", "pod/x created (server dry run)\n"),
+        ("create deploy x --image=y --dry-run=client", "deployment.apps/x created (dry run)\n"),
+        ("cordon node-1 --dry-run=client", "node/node-1 cordoned (dry run)\n"),
+        ("taint node node-1 a=b:NoSchedule --dry-run=client", "node/node-1 tainted (dry run)\n"),
+    ] {
+        assert!(cluster.says(line).ends_with(said), "{line}");
+    }
+    let text = cluster.says("run x --image=y --dry-run=server -o yaml");
+    assert!(text.contains("phase: Pending"), "{text}");
+    let refused = cluster.refuses("run web-1 --image=y --dry-run=server");
+    assert!(refused.contains("already exists"), "{refused}");
+    let dry = kubectl::run("apply -f - --dry-run=client", Some(WEB), &mut cluster);
+    assert_eq!(dry.text, "deployment.apps/web created (dry run)\n");
+    assert_eq!(cluster.writes, 0);
+}
+
+#[test]
+fn a_text_names_objects_for_other_verbs_too() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    let with = |cluster: &mut Cluster, line: &str| kubectl::run(line, Some(PODS), cluster).text;
+    let labelled = with(&mut cluster, "label -f - a=b");
+    assert_eq!(labelled, "pod/web-1 labeled\npod/web-2 labeled\n");
+    assert!(with(&mut cluster, "get -f - -o name").starts_with("pod/web-1\npod/web-2\n"));
+    assert!(with(&mut cluster, "delete -f -").contains("pod \"web-2\" deleted"));
+}
+
+#[test]
+fn what_set_sets_is_in_the_template() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    let deploy = "deployment.apps/web";
+    let at = "get deploy web -o jsonpath={.spec.template.spec.";
+    for (line, words, path, value) in [
+        ("env deploy/web A=b C=d", "env updated", "containers[0].env[1].value}", "d"),
+        ("env deploy/web A-", "env updated", "containers[0].env[*].name}", "C"),
+        (
+            "resources deploy web --limits=cpu=1 -c web",
+            "resource requirements updated",
+            "containers[0].resources.limits.cpu}",
+            "1",
+        ),
+        ("sa deploy web robot", "serviceaccount updated", "serviceAccountName}", "robot"),
+    ] {
+        assert_eq!(cluster.says(&format!("set {line}")), format!("{deploy} {words}\n"), "{line}");
+        assert_eq!(cluster.says(&format!("{at}{path}")), format!("{value}\n"), "{line}");
+    }
+    assert!(cluster.refuses("set resources deploy web").contains("you must specify an update"));
+    assert!(cluster.refuses("set env node/node-1 A=b").contains("does not have a pod template"));
+}
+
+#[test]
+fn what_comes_next_is_offered() {
+    let mut cluster = Cluster::new();
+    cluster.apply(WEB);
+    cluster.apply(PODS);
+    let offered = |line: &str| -> Vec<String> {
+        let found = kubectl::complete(line, line.len(), &cluster);
+        found.into_iter().map(|c| format!("{}{}", &line[..c.start], c.text)).collect()
+    };
+    for (line, wanted) in [
+        ("", "kubectl"),
+        ("kubectl sc", "kubectl scale"),
+        ("kubectl rollout un", "kubectl rollout undo"),
+        ("k create secret g", "k create secret generic"),
+        ("get depl", "get deployments"),
+        ("get pods,repl", "get pods,replicasets"),
+        ("get pod web-", "get pod web-1"),
+        ("get pod web-1 web", "get pod web-1 web-2"),
+        ("delete pod/web-2", "delete pod/web-2"),
+        ("-n default logs w", "-n default logs web-1"),
+        ("logs web-1 -c ", "logs web-1 -c web"),
+        ("drain n", "drain node-1"),
+        ("get pods --namesp", "get pods --namespace="),
+        ("get pods --namespace=d", "get pods --namespace=default"),
+        ("get pods -n d", "get pods -n default"),
+        ("get pods -o y", "get pods -o yaml"),
+        ("get pods -l app", "get pods -l app=web"),
+        ("delete pod web-1 --casc", "delete pod web-1 --cascade"),
+        ("set image deploy/web w", "set image deploy/web web="),
+        ("rollout undo d", "rollout undo deployments"),
+        ("explain pod.spec.cont", "explain pod.spec.containers"),
+        ("wait pod web-1 --for=cond", "wait pod web-1 --for=condition=Ready"),
+        ("apply -f ", "apply -f -"),
+    ] {
+        let found = offered(line);
+        assert!(found.iter().any(|line| line == wanted), "{line:?}: {found:?}");
+    }
+    assert_eq!(offered("get pod web-1 web-2 web"), Vec::<String>::new());
+    assert_eq!(offered("label pod 'web"), Vec::<String>::new());
+    assert_eq!(offered("nothing here "), Vec::<String>::new());
 }
 
 proptest! {

@@ -9,9 +9,10 @@ use crate::apiserver::{Part, Request};
 use crate::manifest::{self, Document};
 
 use super::command::{DryRun, FromText};
+use super::create::written;
 use super::errors::refused;
 use super::merge::{difference, three_way};
-use super::resources::printed;
+use super::show;
 use super::{Api, Output, server_side};
 
 /// Applies a text.
@@ -21,7 +22,7 @@ pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut
         return out.fail("error: no objects passed to apply");
     }
     let mut errors = Vec::new();
-    for document in &reading.documents {
+    for document in reading.documents.iter().filter(|document| options.selects(document)) {
         match in_namespace(document, options.namespace.as_ref()) {
             Ok(object) if options.server_side => {
                 errors.extend(server_side::apply(&object, document, options, api, out).err());
@@ -66,61 +67,66 @@ fn one(
         let prefix = object.meta().generate_name.as_deref().unwrap_or("");
         return Err(format!("error: from {prefix}: cannot use generate name with apply"));
     }
-    let applied = last_applied(object, document);
-    let mut modified = object.clone();
-    modified.meta_mut().annotations.insert(LAST_APPLIED.into(), applied.into());
-    let name = printed(object);
-    let mut say = |words: &str| {
-        let words = format!("{name} {words}{}", options.dry_run.suffix());
-        out.line(if options.name_only { &name } else { &words });
-    };
+    let modified = with_last_applied(object.clone(), document);
+    let shown = options.shown();
     let Some(current) = api.get(&object.key()) else {
-        if options.dry_run == DryRun::No {
-            api.request(Request::Create(Arc::new(modified)))
-                .map_err(|error| refused(&error, Some("creating \"STDIN\"")))?;
-        }
-        say("created");
+        let request = Request::Create(Arc::new(modified));
+        let created = match options.dry_run {
+            DryRun::Client => {
+                written(document, object, "created", &shown, out);
+                return Ok(());
+            }
+            DryRun::Server => api.dry_run(&request),
+            DryRun::No => api.request(request),
+        };
+        let created = created.map_err(|error| refused(&error, Some("creating \"STDIN\"")))?;
+        show::done(&created, "created", &shown, out);
         return Ok(());
     };
     let now = current.to_value();
-    let annotation = current.meta().annotations.get(LAST_APPLIED);
-    let original = annotation.and_then(|text| serde_json::from_str(text).ok());
-    let merged = three_way(&original.unwrap_or(Value::Null), &modified.to_value(), &now);
-    // Compared as typed objects, so that `0.5` and `500m` are the same.
-    let kind = object.kind();
-    let merged = Object::from_value(kind, merged).map_err(|error| format!("error: {error}"))?;
+    let merged = merged(&modified, &current)?;
     let patch = difference(&now, &merged.to_value());
     let Some(patch) = patch.filter(|_| merged != *current) else {
-        say("unchanged");
+        show::done(&current, "unchanged", &shown, out);
         return Ok(());
     };
-    if annotation.is_none() {
-        let plural = kind.info().plural;
+    if !current.meta().annotations.contains_key(LAST_APPLIED) {
         out.line(format!(
-            "Warning: resource {plural}/{} is missing the {LAST_APPLIED} annotation which is \
+            "Warning: resource {}/{} is missing the {LAST_APPLIED} annotation which is \
              required by kubectl apply. kubectl apply should only be used on resources created \
              declaratively by either kubectl create --save-config or kubectl apply. The missing \
              annotation will be patched automatically.",
+            object.kind().info().plural,
             object.meta().name
         ));
     }
-    let mut say = |words: &str| {
-        let words = format!("{name} {words}{}", options.dry_run.suffix());
-        out.line(if options.name_only { &name } else { &words });
+    let request = Request::Patch(Part::Main, object.key(), patch);
+    let after = match options.dry_run {
+        DryRun::Client => Ok(Arc::new(merged)),
+        DryRun::Server => api.dry_run(&request),
+        DryRun::No => api.request(request),
     };
-    if options.dry_run == DryRun::No {
-        let result = api.request(Request::Patch(Part::Main, object.key(), patch));
-        match result {
-            Err(error) => return Err(refused(&error, Some("patching \"STDIN\""))),
-            Ok(after) if after == current => {
-                say("unchanged");
-                return Ok(());
-            }
-            Ok(_) => {}
-        }
-    }
-    say("configured");
+    let after = after.map_err(|error| refused(&error, Some("patching \"STDIN\"")))?;
+    let words = if after == current { "unchanged" } else { "configured" };
+    show::done(&after, words, &shown, out);
     Ok(())
+}
+
+/// What applying `modified` makes of `current`: a typed object, so that `0.5` and `500m` are the
+/// same.
+pub fn merged(modified: &Object, current: &Object) -> Result<Object, String> {
+    let annotation = current.meta().annotations.get(LAST_APPLIED);
+    let original = annotation.and_then(|text| serde_json::from_str(text).ok());
+    let original = original.unwrap_or(Value::Null);
+    let merged = three_way(&original, &modified.to_value(), &current.to_value());
+    Object::from_value(current.kind(), merged).map_err(|error| format!("error: {error}"))
+}
+
+/// The object with the annotation that remembers what was applied.
+pub fn with_last_applied(mut object: Object, document: &Document) -> Object {
+    let applied = last_applied(&object, document);
+    object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied.into());
+    object
 }
 
 /// The text of the annotation: the object as it was written, with its namespace, and a line end.

@@ -1,7 +1,9 @@
 //! What a line asks for.
 
-use crate::api::{Kind, Str, selector::Selector};
+use crate::api::{Kind, ObjectKey, Str, Value, selector::Selector};
 use crate::apiserver::{Part, Propagation};
+
+use super::jsonpath::Template;
 
 /// A line that kubectl understands.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,24 +14,56 @@ pub enum Command {
     Delete(Select, Delete),
     Apply(FromText),
     Create(FromText),
-    CreateNamed(Named),
+    Generate(Generated),
     Replace(FromText),
+    Diff(FromText),
+    Edit(Select),
+    Expose(Select, Expose),
+    Autoscale(Select, Autoscale),
     Scale(Select, Scale),
-    SetImage(Select, Vec<(String, String)>),
+    Set(Select, Change, Shown),
     Patch(Select, Patch),
     Label(Select, LabelChange),
     Rollout(Select, RolloutAction),
     /// True: cordon; false: uncordon.
-    Cordon(Select, bool),
-    Taint(Select, Vec<String>),
+    Cordon(Select, bool, Shown),
+    Drain(Select, Drain),
+    Taint(Select, Taints),
+    /// Whether it is looked at once only: `--timeout=0`.
+    Wait(Select, Wait, bool),
+    Top(Top),
     Logs(Logs),
-    Events(Select, View),
-    Explain(String),
-    ApiResources,
+    Events(Select, View, Vec<String>),
+    Explain(String, bool),
+    ApiResources(Resources),
+    ApiVersions,
     Version,
     Help,
+    /// Of a verb that has verbs of its own.
+    HelpFor(String),
     /// A verb of kubectl that nothing here carries out.
     NotHere(String),
+}
+
+impl Command {
+    /// The objects that it names, where they may also come from a text (`-f -`).
+    pub fn select_mut(&mut self) -> Option<&mut Select> {
+        match self {
+            Command::Get(select, _)
+            | Command::Describe(select)
+            | Command::Edit(select)
+            | Command::Expose(select, _)
+            | Command::Autoscale(select, _)
+            | Command::Scale(select, _)
+            | Command::Patch(select, _)
+            | Command::Rollout(select, _)
+            | Command::Wait(select, ..) => Some(select),
+            Command::Label(select, LabelChange { shown, .. }) | Command::Set(select, _, shown) => {
+                (!shown.local).then_some(select)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Which objects.
@@ -69,6 +103,8 @@ pub enum Which {
     All,
     /// The one of this name.
     Name(Str),
+    /// The one of this key, from a text.
+    Key(ObjectKey),
     /// Of those with these labels the one of this number, from 0; ours: `pod/$(app=web)[0]`.
     Chosen(Selector, usize),
 }
@@ -92,6 +128,8 @@ pub struct View {
     pub show_kind: bool,
     /// `--show-managed-fields`.
     pub show_managed_fields: bool,
+    /// `-w`.
+    pub watch: bool,
 }
 
 /// `-o`.
@@ -106,10 +144,16 @@ pub enum Format {
     Yaml,
     /// JSON.
     Json,
+    /// YAML, managed fields included.
+    WholeYaml,
+    /// JSON, managed fields included.
+    WholeJson,
     /// Kind and name.
     Name,
     /// A template of paths.
-    JsonPath(String),
+    JsonPath(Template),
+    /// Columns of one's own: their names and paths.
+    Columns(Vec<(String, Template)>),
 }
 
 /// How `delete` deletes.
@@ -153,7 +197,7 @@ impl DryRun {
 }
 
 /// A verb that reads manifests from standard input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FromText {
     /// `-n`, if it was given.
     pub namespace: Option<Str>,
@@ -162,49 +206,191 @@ pub struct FromText {
     /// `--force`.
     pub force: bool,
     /// How the result is shown.
-    pub name_only: bool,
+    pub format: Format,
     /// `--server-side`.
     pub server_side: bool,
     /// `--force-conflicts`.
     pub force_conflicts: bool,
     /// `--field-manager`, if it was given.
     pub field_manager: Option<Str>,
+    /// For `replace --force`.
+    pub grace_period: Option<i64>,
+    /// For `replace --force`.
+    pub cascade: Option<Propagation>,
+    /// `-l`: only these of the text.
+    pub selector: Option<Selector>,
+    /// `--save-config`: as apply would remember it.
+    pub save_config: bool,
 }
 
-/// `create KIND NAME` and `run NAME`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// The kind.
-    pub kind: Kind,
-    /// The name.
-    pub name: String,
-    /// The namespace.
-    pub namespace: Str,
-    /// `--image`.
-    pub image: Option<String>,
-    /// `--replicas`.
-    pub replicas: Option<i32>,
+/// How a verb that writes says what it did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// A sentence, or the object.
+    pub format: Format,
+    /// `--dry-run`.
+    pub dry_run: DryRun,
+    /// `--local`: the objects are those of the text, and no server is asked.
+    pub local: bool,
+}
+
+/// `create KIND NAME` and `run NAME`: the objects that it makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// The objects with all that kubectl writes, empty fields included.
+    pub objects: Vec<(Kind, Value)>,
+    /// A Job made from this CronJob.
+    pub from: Option<ObjectKey>,
+    /// Errors name the kind.
+    pub plain: bool,
+    /// How it is said.
+    pub shown: Shown,
+}
+
+/// `expose`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expose {
     /// `--port`.
     pub port: Option<i32>,
+    /// `--target-port`.
+    pub target_port: Option<String>,
+    /// `--protocol`.
+    pub protocol: Option<String>,
+    /// `--name`.
+    pub name: Option<String>,
+    /// `--type`.
+    pub kind: Option<String>,
+    /// `--cluster-ip`.
+    pub cluster_ip: Option<String>,
+    /// `--selector`.
+    pub selector: Vec<(String, String)>,
     /// `--labels`.
     pub labels: Vec<(String, String)>,
-    /// `--restart`.
-    pub restart: Option<String>,
-    /// `--from-literal`.
-    pub literals: Vec<(String, String)>,
-    /// The command behind `--`.
-    pub command: Vec<String>,
-    /// `--dry-run`.
+    /// How it is said.
+    pub shown: Shown,
+}
+
+/// `autoscale`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Autoscale {
+    /// `--min`.
+    pub min: Option<i32>,
+    /// `--max`.
+    pub max: i32,
+    /// What is aimed at: resource, and the target's type and value.
+    pub targets: Vec<(&'static str, Value)>,
+    /// `--name`.
+    pub name: Option<String>,
+    /// How it is said.
+    pub shown: Shown,
+}
+
+/// What `set` sets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// `set image`: container, image.
+    Image(Vec<(String, String)>),
+    /// `set resources`.
+    Resources {
+        /// `-c`; `*` means all.
+        container: String,
+        /// `--limits`.
+        limits: Vec<(String, String)>,
+        /// `--requests`.
+        requests: Vec<(String, String)>,
+    },
+    /// `set env`.
+    Env {
+        /// `-c`; `*` means all.
+        container: String,
+        /// To set.
+        set: Vec<(String, String)>,
+        /// To remove.
+        remove: Vec<String>,
+        /// `--list`.
+        list: bool,
+        /// `--overwrite=false` keeps what is there.
+        overwrite: bool,
+    },
+    /// `set selector`, of a Service.
+    Selector(Vec<(String, String)>),
+    /// `set serviceaccount`.
+    ServiceAccount(String),
+}
+
+/// `drain`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Drain {
+    pub ignore_daemon_sets: bool,
+    pub delete_empty_dir_data: bool,
+    pub force: bool,
+    pub grace_period: Option<i64>,
+    pub pod_selector: Option<Selector>,
+    /// `--disable-eviction`: plain deletes.
+    pub delete: bool,
     pub dry_run: DryRun,
 }
 
+/// `taint`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taints {
+    /// As they stand on the line.
+    pub changes: Vec<String>,
+    /// `--overwrite`.
+    pub overwrite: bool,
+    /// How it is said.
+    pub shown: Shown,
+}
+
+/// `wait --for=...`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wait {
+    /// A condition has this status; nothing: True.
+    Condition(String, String),
+    /// It is there.
+    Create,
+    /// It is gone.
+    Delete,
+    /// A field has this value; nothing: any.
+    Path(Template, Option<String>),
+}
+
+/// `top nodes` and `top pods`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Top {
+    pub select: Select,
+    pub nodes: bool,
+    pub containers: bool,
+    pub no_headers: bool,
+    pub sum: bool,
+    /// `cpu` or `memory`.
+    pub sort_by: Option<String>,
+}
+
+/// `api-resources`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Resources {
+    pub namespaced: Option<bool>,
+    pub group: Option<String>,
+    pub name_only: bool,
+    pub wide: bool,
+    pub no_headers: bool,
+    /// `name` or `kind`.
+    pub sort_by: Option<String>,
+}
+
 /// `scale`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
     /// `--replicas`.
     pub replicas: i32,
     /// `--current-replicas`.
     pub current: Option<i32>,
+    /// How it is said.
+    pub shown: Shown,
 }
 
 /// `patch`.
@@ -228,7 +414,7 @@ pub enum PatchKind {
 }
 
 /// `label` and `annotate`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LabelChange {
     /// Whether annotations are meant.
     pub annotations: bool,
@@ -240,6 +426,8 @@ pub struct LabelChange {
     pub overwrite: bool,
     /// `--list`.
     pub list: bool,
+    /// How it is said.
+    pub shown: Shown,
 }
 
 /// `rollout`.
@@ -251,7 +439,7 @@ pub enum RolloutAction {
     /// With a revision; 0: the list.
     History(i64),
     /// To a revision; 0: the one before.
-    Undo(i64),
+    Undo(i64, DryRun),
     Pause,
     Resume,
     Restart,
@@ -272,4 +460,8 @@ pub struct Logs {
     pub tail: Option<usize>,
     /// `--prefix`.
     pub prefix: bool,
+    /// `-f`.
+    pub follow: bool,
+    /// `--limit-bytes`.
+    pub limit_bytes: Option<usize>,
 }

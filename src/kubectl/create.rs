@@ -4,56 +4,97 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::api::{Kind, Object, Value};
-use crate::apiserver::{DeleteOptions, Part, Reason, Request};
-use crate::manifest;
+use crate::api::{Kind, Object, ObjectKey, OwnerReference, Value};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
+use crate::manifest::{self, Document};
 
-use super::apply::in_namespace;
-use super::command::{DryRun, FromText, Named};
-use super::errors::refused;
-use super::resources::printed;
+use super::apply::{LAST_APPLIED, in_namespace, with_last_applied};
+use super::command::{DryRun, Format, FromText, Generated, Shown};
+use super::errors::{not_found, refused};
+use super::generators::bare;
+use super::resources::{printed, resource};
+use super::show;
 use super::{Api, Output};
 
 /// Creates what a text holds.
 pub fn from_text(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
-    each("create", options, stdin, out, |object, out| {
-        let object = Arc::new(object);
+    let shown = options.shown();
+    each("create", options, stdin, out, |document, mut object, out| {
+        if options.save_config || object.meta().annotations.contains_key(LAST_APPLIED) {
+            object = with_last_applied(object, document);
+        }
+        let request = Request::Create(Arc::new(object.clone()));
         let created = match options.dry_run {
-            DryRun::No => api
-                .request(Request::Create(object))
-                .map_err(|error| refused(&error, Some("creating \"STDIN\"")))?,
-            _ => object,
+            DryRun::Client => {
+                written(document, &object, "created", &shown, out);
+                return Ok(());
+            }
+            DryRun::Server => api.dry_run(&request),
+            DryRun::No => api.request(request),
         };
-        out.line(format!("{} created{}", printed(&created), options.dry_run.suffix()));
+        let created = created.map_err(|error| refused(&error, Some("creating \"STDIN\"")))?;
+        show::done(&created, "created", &shown, out);
         Ok(())
     });
 }
 
+/// An object that was only read, not sent: as it was written, with its namespace.
+pub fn written(document: &Document, object: &Object, words: &str, shown: &Shown, out: &mut Output) {
+    if matches!(shown.format, Format::Table | Format::Wide | Format::Name) {
+        return show::sentence(&printed(object), words, shown, out);
+    }
+    let mut value = document.value.clone();
+    let meta = object.meta();
+    if let Some(written) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        if !meta.namespace.is_empty() {
+            written.insert("namespace".into(), (*meta.namespace).into());
+        }
+        if !meta.annotations.is_empty() {
+            written.insert("annotations".into(), json!(meta.annotations));
+        }
+    }
+    show::value(&value, &shown.format, out);
+}
+
 /// Replaces what a text holds.
 pub fn replace(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
-    each("replace", options, stdin, out, |object, out| {
+    let shown = options.shown();
+    each("replace", options, stdin, out, |document, object, out| {
         let key = object.key();
-        let name = printed(&object);
         let doing = Some("replacing \"STDIN\"");
-        let mut say = |words: &str| out.line(format!("{name} {words}{}", options.dry_run.suffix()));
-        if options.dry_run != DryRun::No {
-            say("replaced");
+        let tell = |error: ApiError| refused(&error, doing);
+        if options.dry_run == DryRun::Client {
+            written(document, &object, "replaced", &shown, out);
             return Ok(());
         }
-        if options.force {
-            let gone = api.request(Request::Delete(key, DeleteOptions::default()));
-            match gone {
-                Ok(_) => say("deleted"),
-                Err(error) if error.reason == Reason::NotFound => {}
-                Err(error) => return Err(refused(&error, doing)),
-            }
-            let created = api.request(Request::Create(Arc::new(object)));
-            created.map_err(|error| refused(&error, doing))?;
-        } else {
-            let asked = Request::Update(Part::Main, Arc::new(object));
-            api.request(asked).map_err(|error| refused(&error, doing))?;
+        let object = Arc::new(object);
+        if !options.force {
+            let request = Request::Update(Part::Main, object);
+            let replaced = match options.dry_run {
+                DryRun::Server => api.dry_run(&request),
+                _ => api.request(request),
+            };
+            show::done(&*replaced.map_err(tell)?, "replaced", &shown, out);
+            return Ok(());
         }
-        say("replaced");
+        let asked = DeleteOptions {
+            grace_period_seconds: options.grace_period.filter(|_| key.kind == Kind::Pod),
+            propagation: options.cascade,
+            ..DeleteOptions::default()
+        };
+        if options.dry_run == DryRun::No {
+            let name = format!("{} {:?}", key.kind.printed(), &*key.name);
+            match api.request(Request::Delete(key, asked)) {
+                Ok(_) => out.line(format!("{name} deleted")),
+                Err(error) if error.reason == Reason::NotFound => {}
+                Err(error) => return Err(tell(error)),
+            }
+            // What is going takes its time; kubectl would wait for it.
+            let created = api.request(Request::Create(object)).map_err(tell)?;
+            show::done(&created, "replaced", &shown, out);
+        } else {
+            show::done(&object, "replaced", &shown, out);
+        }
         Ok(())
     });
 }
@@ -63,102 +104,118 @@ fn each(
     options: &FromText,
     stdin: Option<&str>,
     out: &mut Output,
-    mut act: impl FnMut(Object, &mut Output) -> Result<(), String>,
+    mut act: impl FnMut(&Document, Object, &mut Output) -> Result<(), String>,
 ) {
     let reading = manifest::read(stdin.unwrap_or(""));
     if reading.documents.is_empty() && reading.refusals.is_empty() {
         return out.fail(format!("error: no objects passed to {verb}"));
     }
     let mut errors = Vec::new();
-    for document in &reading.documents {
+    for document in reading.documents.iter().filter(|document| options.selects(document)) {
         let object = in_namespace(document, options.namespace.as_ref());
-        errors.extend(object.and_then(|object| act(object, out)).err());
+        errors.extend(object.and_then(|object| act(document, object, out)).err());
     }
     for error in errors.iter().chain(&reading.refusals) {
         out.fail(error);
     }
 }
 
+impl FromText {
+    /// How it is said.
+    pub fn shown(&self) -> Shown {
+        Shown { format: self.format.clone(), dry_run: self.dry_run, local: false }
+    }
+
+    /// Whether `-l` selects the document.
+    pub fn selects(&self, document: &Document) -> bool {
+        let labels = &document.object.meta().labels;
+        self.selector.as_ref().is_none_or(|selector| selector.matches(labels))
+    }
+}
+
 /// `create KIND NAME` and `run NAME`.
-pub fn named(named: &Named, api: &mut dyn Api, out: &mut Output) {
-    let value = match named.kind {
-        Kind::Deployment => deployment(named),
-        Kind::Job => json!({"spec": {"template": {"spec": pod_spec(named, "Never")}}}),
-        Kind::ConfigMap => json!({"data": data(named)}),
-        Kind::Pod => pod(named),
-        _ => json!({}),
-    };
-    let mut object = match Object::from_value(named.kind, value) {
+pub fn generated(generated: &Generated, api: &mut dyn Api, out: &mut Output) {
+    for (kind, value) in &generated.objects {
+        let mut value = value.clone();
+        if let Some(from) = &generated.from
+            && let Err(error) = take_template(from, &mut value, api)
+        {
+            return out.fail(error);
+        }
+        let mut making = Making::new("created", "default", &generated.shown);
+        making.plain = generated.plain;
+        make(*kind, &value, &making, api, out);
+    }
+}
+
+/// How an object is made.
+pub struct Making<'m> {
+    /// What is said of it: `created`.
+    words: &'m str,
+    /// Its namespace, if its value names none.
+    namespace: &'m str,
+    shown: &'m Shown,
+    /// Whether an error of the server is told as it is, or with the kind.
+    plain: bool,
+}
+
+impl<'m> Making<'m> {
+    /// With errors as they are.
+    pub fn new(words: &'m str, namespace: &'m str, shown: &'m Shown) -> Making<'m> {
+        Making { words, namespace, shown, plain: true }
+    }
+}
+
+/// Creates an object from a value with the empty fields that kubectl prints; says so.
+pub fn make(kind: Kind, value: &Value, making: &Making<'_>, api: &mut dyn Api, out: &mut Output) {
+    let Making { words, namespace, shown, plain } = *making;
+    let info = kind.info();
+    let mut object = match Object::from_value(kind, bare(value)) {
         Ok(object) => object,
         Err(error) => return out.fail(format!("error: {error}")),
     };
-    let meta = object.meta_mut();
-    meta.name = named.name.as_str().into();
-    if named.kind.info().namespaced {
-        meta.namespace = named.namespace.clone();
+    if info.namespaced && object.meta().namespace.is_empty() {
+        object.meta_mut().namespace = namespace.into();
     }
-    let name = printed(&object);
-    if named.dry_run == DryRun::No
-        && let Err(error) = api.request(Request::Create(Arc::new(object)))
-    {
-        let kind = named.kind.info().kind.to_lowercase();
-        let plain = matches!(named.kind, Kind::Pod | Kind::Namespace);
-        return out.fail(match error.reason {
-            Reason::Invalid => refused(&error, None),
-            _ if plain => refused(&error, None),
-            _ => format!("error: failed to create {kind}: {}", error.message),
-        });
+    let answer = match shown.dry_run {
+        DryRun::Client => {
+            if matches!(shown.format, Format::Table | Format::Wide | Format::Name) {
+                return show::sentence(&printed(&object), words, shown, out);
+            }
+            let mut value = value.clone();
+            value["apiVersion"] = info.api_version.into();
+            value["kind"] = info.kind.into();
+            return show::value(&value, &shown.format, out);
+        }
+        DryRun::Server => api.dry_run(&Request::Create(Arc::new(object))),
+        DryRun::No => api.request(Request::Create(Arc::new(object))),
+    };
+    match answer {
+        Ok(created) => show::done(&created, words, shown, out),
+        Err(error) if plain || error.reason == Reason::Invalid => {
+            out.fail(refused(&error, None));
+        }
+        Err(error) => {
+            let kind = info.kind.to_lowercase();
+            out.fail(format!("error: failed to create {kind}: {}", error.message));
+        }
     }
-    out.line(format!("{name} created{}", named.dry_run.suffix()));
 }
 
-fn data(named: &Named) -> Value {
-    let pairs = named.literals.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
-    Value::Object(pairs.collect())
-}
-
-fn labels(named: &Named, key: &str) -> Value {
-    let pairs = named.labels.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
-    let mut labels: serde_json::Map<String, Value> = pairs.collect();
-    if labels.is_empty() {
-        labels.insert(key.into(), named.name.as_str().into());
-    }
-    Value::Object(labels)
-}
-
-fn deployment(named: &Named) -> Value {
-    let labels = labels(named, "app");
-    json!({
-        "metadata": {"labels": labels},
-        "spec": {
-            "replicas": named.replicas.unwrap_or(1),
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod_spec(named, "")},
-        },
-    })
-}
-
-fn pod(named: &Named) -> Value {
-    let restart = named.restart.as_deref().unwrap_or("Always");
-    json!({"metadata": {"labels": labels(named, "run")}, "spec": pod_spec(named, restart)})
-}
-
-fn pod_spec(named: &Named, restart: &str) -> Value {
-    let image = named.image.as_deref().unwrap_or("");
-    // As kubectl does: the image's name without path, tag and digest.
-    let last = image.rsplit('/').next().unwrap_or(image);
-    let bare = last.split([':', '@']).next().unwrap_or(last);
-    let name = if named.kind == Kind::Deployment { bare } else { &named.name };
-    let mut container = json!({"name": name, "image": image});
-    if let Some(port) = named.port {
-        container["ports"] = json!([{"containerPort": port}]);
-    }
-    if !named.command.is_empty() {
-        container["args"] = json!(named.command);
-    }
-    let mut spec = json!({"containers": [container]});
-    if !restart.is_empty() {
-        spec["restartPolicy"] = restart.into();
-    }
-    spec
+/// `create job --from=cronjob/name`: the CronJob's template, and who made it.
+fn take_template(from: &ObjectKey, job: &mut Value, api: &dyn Api) -> Result<(), String> {
+    let Some(cron_job) = api.get(from) else {
+        return Err(not_found(&resource(from.kind), &from.name));
+    };
+    let value = cron_job.to_value();
+    let template = value.pointer("/spec/jobTemplate").cloned().unwrap_or_default();
+    let mut metadata = template.get("metadata").cloned().unwrap_or(json!({}));
+    metadata["name"] = job["metadata"]["name"].clone();
+    metadata["namespace"] = (*from.namespace).into();
+    metadata["annotations"]["cronjob.kubernetes.io/instantiate"] = "manual".into();
+    metadata["ownerReferences"] =
+        json!([OwnerReference::controller_of(from.kind, cron_job.meta())]);
+    job["metadata"] = metadata;
+    job["spec"] = template.get("spec").cloned().unwrap_or_default();
+    Ok(())
 }

@@ -30,7 +30,7 @@ pub fn run(
         missing.extend(found.missing);
     }
     if select.from_text {
-        from_text(stdin, api, &mut doomed, &mut missing);
+        from_text(select, stdin, api, &mut doomed, &mut missing);
     }
     if options.force && !doomed.is_empty() {
         out.line(FORCED);
@@ -43,12 +43,13 @@ pub fn run(
             out.fail(line);
         }
     }
-    if doomed.is_empty() && (missing.is_empty() || options.ignore_not_found) {
+    if doomed.is_empty() && missing.is_empty() {
         out.line("No resources found");
     }
 }
 
 fn from_text(
+    select: &Select,
     stdin: Option<&str>,
     api: &dyn Api,
     doomed: &mut Vec<Arc<Object>>,
@@ -56,7 +57,13 @@ fn from_text(
 ) {
     let reading = manifest::read(stdin.unwrap_or(""));
     for document in &reading.documents {
-        match api.get(&document.object.key()) {
+        let mut key = document.object.key();
+        let written = document.value.pointer("/metadata/namespace").is_some();
+        let given = select.namespace.as_ref().filter(|_| select.namespace_given && !written);
+        if let Some(namespace) = given.filter(|_| key.kind.info().namespaced) {
+            key.namespace = namespace.clone();
+        }
+        match api.get(&key) {
             Some(object) => doomed.push(object),
             None => {
                 let name = &document.object.meta().name;
@@ -78,9 +85,13 @@ fn one(object: &Arc<Object>, options: &Delete, api: &mut dyn Api, out: &mut Outp
         propagation: options.cascade,
         preconditions: Preconditions::default(),
     };
-    if options.dry_run == DryRun::No
-        && let Err(error) = api.request(Request::Delete(key.clone(), asked))
-    {
+    let request = Request::Delete(key.clone(), asked);
+    let answer = match options.dry_run {
+        DryRun::Client => Ok(object.clone()),
+        DryRun::Server => api.dry_run(&request),
+        DryRun::No => api.request(request),
+    };
+    if let Err(error) = answer {
         let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
         if !ignored {
             out.fail(refused(&error, None));

@@ -7,9 +7,9 @@ use crate::api::{
 
 use super::command::Select;
 use super::duration::age;
-use super::get::yaml;
 use super::printers::{Look, pairs, pod_status, table};
-use super::resources::find;
+use super::resources::{find, nothing_found};
+use super::yaml::yaml;
 use super::{Api, Output};
 
 /// Describes what a line names.
@@ -24,10 +24,7 @@ pub fn run(select: &Select, api: &dyn Api, out: &mut Output) {
     }
     let mut missing = groups.iter().filter_map(|group| group.missing.as_ref()).peekable();
     if missing.peek().is_none() && objects.count() == 0 {
-        out.line(match &select.namespace {
-            Some(namespace) => format!("No resources found in {namespace} namespace."),
-            None => "No resources found".into(),
-        });
+        nothing_found(select, out);
     }
     missing.for_each(|line| out.fail(line));
 }

@@ -1,12 +1,18 @@
 //! `kubectl explain` and `api-resources`, from the table of fields.
 
-use crate::api::Kind;
-use crate::manifest::{Field, nearest, schema};
+use crate::api::{Kind, KindInfo};
+use crate::manifest::{Field, Fields, nearest, schema};
 
+use super::command::Resources;
+use super::resources::resource;
 use super::{Output, Table};
 
+/// How deep `--recursive` goes, and how many lines it prints.
+const MAX_DEPTH: usize = 12;
+const MAX_LINES: usize = 4_000;
+
 /// `explain deployment.spec.template`.
-pub fn run(path: &str, out: &mut Output) {
+pub fn run(path: &str, recursive: bool, out: &mut Output) {
     let (word, rest) = path.split_once('.').unwrap_or((path, ""));
     let Some(kind) = Kind::of_argument(word) else {
         return out.fail(format!("error: the server doesn't have a resource type {word:?}"));
@@ -22,11 +28,17 @@ pub fn run(path: &str, out: &mut Output) {
     };
     if let Some(fields) = schema.fields_at(info.api_version, info.kind, rest) {
         head(out);
-        out.line("FIELDS:");
-        for (name, info) in fields {
-            let required = if info.required { " -required-" } else { "" };
-            out.line(format!("  {name}\t<{}>{required}", type_name(&info.field)));
+        if let Some((_, last)) = rest.rsplit_once('.').or((!rest.is_empty()).then_some(("", rest)))
+        {
+            let parent = rest.strip_suffix(last).unwrap_or("").trim_end_matches('.');
+            let at = schema.fields_at(info.api_version, info.kind, parent);
+            if let Some(found) = at.and_then(|fields| fields.get(last)) {
+                out.line(format!("FIELD: {last} <{}>\n", type_name(&found.field)));
+            }
         }
+        out.line("FIELDS:");
+        let mut left = MAX_LINES;
+        list(fields, if recursive { MAX_DEPTH } else { 0 }, 1, &mut left, out);
         return;
     }
     let (parent, last) = rest.rsplit_once('.').unwrap_or(("", rest));
@@ -46,6 +58,29 @@ pub fn run(path: &str, out: &mut Output) {
     }
 }
 
+fn list(fields: &Fields, deeper: usize, indent: usize, left: &mut usize, out: &mut Output) {
+    for (name, info) in fields {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let required = if info.required { " -required-" } else { "" };
+        let blanks = "  ".repeat(indent);
+        out.line(format!("{blanks}{name}\t<{}>{required}", type_name(&info.field)));
+        let mut inner = &info.field;
+        while let Field::List(item) | Field::Map(item) = inner {
+            inner = item;
+        }
+        let below = match inner {
+            Field::Named(name) if deeper > 0 => schema().fields(name),
+            _ => None,
+        };
+        if let Some(below) = below {
+            list(below, deeper - 1, indent + 1, left, out);
+        }
+    }
+}
+
 fn type_name(field: &Field) -> String {
     match field {
         Field::String | Field::Time | Field::Bytes => "string".into(),
@@ -61,18 +96,44 @@ fn type_name(field: &Field) -> String {
 }
 
 /// All kinds, by group and name.
-pub fn api_resources(out: &mut Output) {
-    let mut kinds: Vec<_> = Kind::all().iter().collect();
-    kinds.sort_by_key(|info| (info.id.group(), info.plural));
-    let columns = ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"];
-    let row = |info: &&crate::api::KindInfo| {
+pub fn api_resources(options: &Resources, out: &mut Output) {
+    let wanted = |info: &&KindInfo| {
+        options.namespaced.is_none_or(|namespaced| info.namespaced == namespaced)
+            && options.group.as_ref().is_none_or(|group| info.id.group() == group)
+    };
+    let mut kinds: Vec<_> = Kind::all().iter().filter(wanted).collect();
+    kinds.sort_by_key(|info| match options.sort_by.as_deref() {
+        Some("name") => (info.plural, ""),
+        Some(_) => (info.kind, ""),
+        None => (info.id.group(), info.plural),
+    });
+    if options.name_only {
+        for info in kinds {
+            out.line(resource(info.id));
+        }
+        return;
+    }
+    let mut columns = vec!["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"];
+    columns.extend(options.wide.then_some("VERBS"));
+    let row = |info: &&KindInfo| {
         let namespaced = info.namespaced.to_string();
         let short = info.short.join(",");
-        vec![info.plural.into(), short, info.api_version.into(), namespaced, info.kind.into()]
+        let mut row =
+            vec![info.plural.into(), short, info.api_version.into(), namespaced, info.kind.into()];
+        row.extend(options.wide.then(|| "create,delete,get,list,patch,update,watch".to_string()));
+        row
     };
     let table = Table {
-        columns: columns.map(String::from).to_vec(),
+        columns: columns.into_iter().map(String::from).collect(),
         rows: kinds.iter().map(row).collect(),
     };
-    out.text.push_str(&table.text(true));
+    out.text.push_str(&table.text(!options.no_headers));
+}
+
+/// All groups with their versions.
+pub fn api_versions(out: &mut Output) {
+    let mut versions: Vec<&str> = Kind::all().iter().map(|info| info.api_version).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    versions.into_iter().for_each(|version| out.line(version));
 }

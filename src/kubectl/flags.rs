@@ -4,9 +4,17 @@ use super::errors::UsageError;
 use crate::manifest::nearest;
 
 /// Flags that every verb takes.
-const COMMON: &str = "namespace,n= all-namespaces,A selector,l= field-selector= limit= context= \
-                      cluster= kubeconfig= user= request-timeout= v= help,h dry-run? \
-                      field-manager= record output,o= filename,f= recursive,R";
+const COMMON: &str = "namespace,n= context= cluster= kubeconfig= user= request-timeout= v,v= \
+                      help,h as= as-group= server,s= token= insecure-skip-tls-verify \
+                      warnings-as-errors";
+
+/// Flags that come together. `--limit` is ours.
+const GROUPS: &[(&str, &str)] = &[
+    ("@pick", "selector,l= field-selector= all-namespaces,A limit="),
+    ("@file", "filename,f= recursive,R kustomize,k="),
+    ("@show", "output,o= template= show-managed-fields allow-missing-template-keys"),
+    ("@dry", "dry-run? field-manager= record"),
+];
 
 /// What a flag takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,25 +27,54 @@ enum Takes {
     Maybe,
 }
 
+/// A flag.
 #[derive(Clone, Copy)]
-struct Spec {
-    long: &'static str,
+pub struct Spec {
+    /// Its name.
+    pub long: &'static str,
     short: Option<char>,
     takes: Takes,
 }
 
-/// A list such as `namespace,n= watch,w cascade?`.
-fn specs(list: &'static str) -> impl Iterator<Item = Spec> {
-    list.split_whitespace().map(|word| {
-        let takes = match word.chars().last() {
-            Some('=') => Takes::Value,
-            Some('?') => Takes::Maybe,
-            _ => Takes::Nothing,
-        };
-        let name = word.trim_end_matches(['=', '?']);
-        let (long, short) = name.split_once(',').unwrap_or((name, ""));
-        Spec { long, short: short.chars().next(), takes }
-    })
+impl Spec {
+    /// Whether a value follows.
+    pub fn takes_value(&self) -> bool {
+        self.takes == Takes::Value
+    }
+
+    /// Whether `word` is this flag, without a value.
+    pub fn is(&self, word: &str) -> bool {
+        match word.strip_prefix("--") {
+            Some(long) => long == self.long,
+            None => {
+                let letters = word.strip_prefix('-').map(str::chars);
+                letters.is_some_and(|mut letters| letters.next_back() == self.short)
+                    && self.short.is_some()
+            }
+        }
+    }
+}
+
+/// The flags of a list such as `namespace,n= watch,w cascade? @pick`, and those of every verb. A
+/// verb's own go first: `-f` of logs is not that of the others.
+pub fn specs(list: &'static str) -> Vec<Spec> {
+    let group = |word: &'static str| {
+        let found = GROUPS.iter().find(|(name, _)| *name == word);
+        found.map_or(word, |(_, list)| *list).split_whitespace()
+    };
+    let words = list.split_whitespace().flat_map(group).chain(COMMON.split_whitespace());
+    words.map(spec).collect()
+}
+
+fn spec(word: &'static str) -> Spec {
+    let takes = match word.chars().last() {
+        Some('=') => Takes::Value,
+        Some('?') => Takes::Maybe,
+        _ => Takes::Nothing,
+    };
+    let name = word.trim_end_matches(['=', '?']);
+    let (long, short) = name.split_once(',').unwrap_or((name, ""));
+    Spec { long, short: short.chars().next(), takes }
 }
 
 /// A line taken apart.
@@ -46,6 +83,8 @@ pub struct Flags {
     verb: String,
     /// The words that are no flags, the verb left out.
     pub words: Vec<String>,
+    /// How many of them stand before `--`, if there is one.
+    pub before_dashes: Option<usize>,
     given: Vec<(&'static str, String)>,
 }
 
@@ -53,11 +92,11 @@ impl Flags {
     /// Takes the words behind a verb apart; `list` are the verb's own flags.
     pub fn parse(verb: &str, list: &'static str, words: &[String]) -> Result<Flags, UsageError> {
         let mut flags = Flags { verb: verb.into(), ..Flags::default() };
-        // A verb's own flags go first: `-f` of logs is not that of the others.
-        let specs: Vec<Spec> = specs(list).chain(specs(COMMON)).collect();
+        let specs = specs(list);
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {
+                flags.before_dashes = Some(flags.words.len());
                 flags.words.extend(words.cloned());
                 break;
             } else if let Some(long) = word.strip_prefix("--") {
@@ -89,6 +128,12 @@ impl Flags {
             });
         };
         let value = match (spec.takes, value) {
+            (Takes::Nothing, Some(value)) if !is_bool(&value) => {
+                return Err(self.see_help(format!(
+                    "invalid argument {value:?} for \"--{name}\" flag: strconv.ParseBool: \
+                     parsing {value:?}: invalid syntax"
+                )));
+            }
             (_, Some(value)) => value,
             (Takes::Value, None) => match words.next() {
                 Some(value) => value.clone(),
@@ -140,6 +185,12 @@ impl Flags {
         UsageError::plain(format!("{message}\nSee 'kubectl {verb} --help' for usage."))
     }
 
+    /// An error that points to examples, as kubectl's own do.
+    pub fn usage(&self, message: String) -> UsageError {
+        let verb = &self.verb;
+        UsageError::plain(format!("{message}\nSee 'kubectl {verb} -h' for help and examples"))
+    }
+
     /// The last value given for a flag.
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.given.iter().rev().find(|(flag, _)| *flag == name);
@@ -154,7 +205,8 @@ impl Flags {
 
     /// Whether a flag without value is set.
     pub fn has(&self, name: &str) -> bool {
-        self.value(name).is_some_and(|value| !matches!(value, "false" | "0" | "f" | "F" | "False"))
+        self.value(name)
+            .is_some_and(|value| !matches!(value, "false" | "0" | "f" | "F" | "False" | "FALSE"))
     }
 
     /// The number given for a flag.
@@ -171,6 +223,12 @@ impl Flags {
     }
 }
 
+/// What Go reads as a truth value.
+fn is_bool(word: &str) -> bool {
+    matches!(word, "1" | "t" | "T" | "0" | "f" | "F")
+        || ["true", "True", "TRUE", "false", "False", "FALSE"].contains(&word)
+}
+
 /// `-1` is a value, not a flag.
 fn is_number(word: &str) -> bool {
     word.get(1..).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
@@ -182,7 +240,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Flags, UsageError> {
         let words: Vec<String> = line.split(' ').map(str::to_string).collect();
-        Flags::parse("get", "watch,w replicas= cascade?", &words)
+        Flags::parse("get", "watch,w replicas= cascade? @pick", &words)
     }
 
     #[test]

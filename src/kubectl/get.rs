@@ -1,57 +1,58 @@
-//! `kubectl get` and `events`.
+//! `kubectl get`.
 
 use std::sync::Arc;
-
-use serde_json::json;
 
 use crate::api::{Kind, Object, Value};
 use crate::apiserver::managed_fields;
 
-use super::command::{Format, Select, View};
-use super::path;
-use super::printers::{Look, Table, table};
-use super::resources::{Found, find, printed};
-use super::{Api, Output};
+use super::command::{Format, Select, View, Which};
+use super::jsonpath::Template;
+use super::printers::{Look, table};
+use super::resources::{Found, find, nothing_found, printed};
+use super::{Api, Output, show, sort};
+
+/// What `-w` adds: an answer is one text, and holds what is there now.
+pub const WATCHING: &str = "# -w: these are the rows of this moment; ask again after a step";
 
 /// Shows what a line names.
 pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
     let mut groups = find(select, api);
     let missing: Vec<String> = groups.iter_mut().filter_map(|group| group.missing.take()).collect();
-    if let Some(sort_by) = &view.sort_by {
-        for group in &mut groups {
-            sort(&mut group.objects, sort_by);
-        }
+    if let Some(sort_by) = &view.sort_by
+        && let Err(error) = sort_all(&mut groups, sort_by)
+    {
+        return out.fail(error);
     }
     let none = groups.iter().all(|group| group.objects.is_empty());
-    let single =
-        matches!(select.targets.as_slice(), [one] if one.which != super::command::Which::All);
+    let single = matches!(select.targets.as_slice(), [one] if one.which != Which::All);
     match &view.format {
         _ if none && single => {}
-        Format::Table | Format::Wide if none => nothing(select, view, out),
+        Format::Table | Format::Wide if none => {
+            if !view.ignore_not_found && missing.is_empty() {
+                nothing_found(select, out);
+            }
+        }
         Format::Table | Format::Wide => tables(&groups, select, view, api, out),
         Format::Name => {
             for object in groups.iter().flat_map(|group| &group.objects) {
                 out.line(printed(object));
             }
         }
-        Format::Yaml | Format::Json | Format::JsonPath(_) => {
+        Format::Columns(columns) => {
+            let objects = groups.iter().flat_map(|group| &group.objects);
+            let values: Vec<Value> = objects.map(|object| object.to_value()).collect();
+            show::columns_of(&values, columns, !view.no_headers, out);
+        }
+        _ => {
             data(&groups, single, view, out);
         }
+    }
+    if view.watch {
+        out.line(WATCHING);
     }
     if !view.ignore_not_found {
         missing.into_iter().for_each(|line| out.fail(line));
     }
-}
-
-fn nothing(select: &Select, view: &View, out: &mut Output) {
-    if view.ignore_not_found {
-        return;
-    }
-    let namespaced = select.targets.iter().any(|target| target.kind.info().namespaced);
-    out.line(match &select.namespace {
-        Some(namespace) if namespaced => format!("No resources found in {namespace} namespace."),
-        _ => "No resources found".into(),
-    });
 }
 
 /// One table for each run of targets of the same kind; with the kind before the names if there are
@@ -93,76 +94,16 @@ fn data(groups: &[Found], single: bool, view: &View, out: &mut Output) {
     let mut values = groups.iter().flat_map(|group| &group.objects).map(shown);
     let value = match single {
         true => values.next().unwrap_or(Value::Null),
-        false => {
-            let items: Vec<Value> = values.collect();
-            let metadata = json!({"resourceVersion": ""});
-            json!({"apiVersion": "v1", "items": items, "kind": "List", "metadata": metadata})
-        }
+        false => show::list(values.collect()),
     };
-    match &view.format {
-        Format::Yaml => out.text.push_str(&yaml(&value)),
-        Format::JsonPath(template) => match path::fill(template, &value) {
-            Ok(text) => out.line(text),
-            Err(error) => out.fail(format!("error: error parsing jsonpath {template}, {error}")),
-        },
-        _ => out.line(indented(&value)),
-    }
+    show::value(&value, &view.format, out);
 }
 
-/// As YAML, keys sorted.
-pub fn yaml(value: &Value) -> String {
-    serde_yaml::to_string(value).unwrap_or_default()
-}
-
-/// As JSON, indented by four as kubectl does.
-fn indented(value: &Value) -> String {
-    use serde::Serialize;
-    let mut bytes = Vec::new();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-    match value.serialize(&mut serializer) {
-        Ok(()) => String::from_utf8(bytes).unwrap_or_default(),
-        Err(_) => String::new(),
+/// Within each kind, and over all of them where they are one list.
+fn sort_all(groups: &mut [Found], field: &str) -> Result<(), String> {
+    let path = Template::path(field).map_err(|error| format!("error: {error}"))?;
+    for group in groups {
+        sort::by(&mut group.objects, &path).map_err(|error| format!("error: {error}"))?;
     }
-}
-
-/// By a field: numbers by their size, text by its letters. Equals keep their order.
-fn sort(objects: &mut [Arc<Object>], field: &str) {
-    objects.sort_by_cached_key(|object| {
-        let text = path::text(&object.to_value(), field);
-        let number = text.parse::<i64>().ok();
-        (number.is_none(), number, text)
-    });
-}
-
-/// `kubectl events`: the Events, oldest first, as their own columns.
-pub fn events(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
-    let namespace = select.namespace.as_deref();
-    let mut events = api.list(Kind::Event, namespace);
-    let about: Vec<Arc<Object>> = find(select, api).into_iter().flat_map(|f| f.objects).collect();
-    if !select.targets.is_empty() {
-        events.retain(|event| {
-            let Object::Event(event) = &**event else {
-                return false;
-            };
-            let same = |object: &Arc<Object>| {
-                *event.involved_object.name == *object.meta().name
-                    && *event.involved_object.kind == *object.kind().info().kind
-            };
-            about.iter().any(same)
-        });
-    }
-    events.sort_by_key(|event| match &**event {
-        Object::Event(event) => event.last_timestamp,
-        _ => None,
-    });
-    if events.is_empty() {
-        return out.line(match namespace {
-            Some(namespace) => format!("No events found in {namespace} namespace."),
-            None => "No events found.".into(),
-        });
-    }
-    let look = Look { with_namespace: select.namespace.is_none(), ..Look::default() };
-    let table: Table = table(Kind::Event, &events, api.now(), &look);
-    out.text.push_str(&table.text(!view.no_headers));
+    Ok(())
 }

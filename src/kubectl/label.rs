@@ -1,68 +1,79 @@
 //! `kubectl label` and `annotate`.
 
-use crate::api::Value;
-use crate::api::{StrMap, names};
+use serde_json::Map;
 
-use super::command::{LabelChange, Select};
-use super::errors::refused;
-use super::resources::printed;
-use super::update::{each, write};
+use crate::api::{StrMap, Value, names};
+
+use super::change::{self, Words};
+use super::command::{DryRun, LabelChange, Select};
 use super::{Api, Output};
 
 /// Sets and removes labels or annotations.
-pub fn run(select: &Select, change: &LabelChange, api: &mut dyn Api, out: &mut Output) {
+pub fn run(
+    select: &Select,
+    change: &LabelChange,
+    stdin: Option<&str>,
+    api: &mut dyn Api,
+    out: &mut Output,
+) {
     if let Some(error) = illegal(change) {
         return out.fail(error);
     }
     let field = if change.annotations { "annotations" } else { "labels" };
-    each(select, api, out, |object, api, out| {
+    change::run(select, &change.shown, stdin, api, out, &mut |object, value, out| {
         let meta = object.meta();
         let old = if change.annotations { &meta.annotations } else { &meta.labels };
         if change.list {
             for (key, value) in old {
                 out.line(format!("{key}={value}"));
             }
-            return Ok(());
+            return Ok(Words::if_changed(""));
         }
         overwrites(change, old)?;
-        let before = object.to_value();
-        let mut after = before.clone();
-        let Some(meta) = after.get_mut("metadata").and_then(Value::as_object_mut) else {
-            return Ok(());
+        let meta = value.get_mut("metadata").and_then(Value::as_object_mut);
+        let Some(meta) = meta else {
+            return Err("error: the object has no metadata".into());
         };
-        let map = meta.entry(field).or_insert_with(|| Value::Object(Default::default()));
-        for key in &change.remove {
-            if !old.contains_key(key.as_str()) && !change.annotations {
-                out.line(format!("label {key:?} not found."));
-            }
-            if let Some(map) = map.as_object_mut() {
-                map.remove(key);
-            }
-        }
-        for (key, value) in &change.set {
-            map[key] = value.as_str().into();
-        }
-        if map.as_object().is_some_and(|map| map.is_empty()) {
-            meta.remove(field);
-        }
-        let changed = write(object, &before, &after, api).map_err(|e| refused(&e, None))?;
-        let verb = match (change.annotations, changed, change.set.is_empty()) {
-            (true, ..) => "annotated",
-            (false, false, _) => "not labeled",
-            (false, true, true) => "unlabeled",
-            (false, true, false) => "labeled",
-        };
-        out.line(format!("{} {verb}", printed(object)));
-        Ok(())
+        edit(meta, field, change, old, out);
+        let words =
+            |changed: &str, same: &str| Words { changed: changed.into(), same: Some(same.into()) };
+        Ok(match (change.annotations, change.set.is_empty()) {
+            (true, _) => Words::always("annotated"),
+            (false, true) => words("unlabeled", "not labeled"),
+            (false, false) => words("labeled", "not labeled"),
+        })
     });
+}
+
+fn edit(
+    meta: &mut Map<String, Value>,
+    field: &str,
+    change: &LabelChange,
+    old: &StrMap,
+    out: &mut Output,
+) {
+    let mut map = match meta.get(field) {
+        Some(Value::Object(map)) => map.clone(),
+        _ => Map::new(),
+    };
+    for key in &change.remove {
+        let told = !change.annotations && change.shown.dry_run == DryRun::No;
+        if told && !old.contains_key(key.as_str()) {
+            out.line(format!("label {key:?} not found."));
+        }
+        map.remove(key);
+    }
+    for (key, value) in &change.set {
+        map.insert(key.clone(), value.as_str().into());
+    }
+    match map.is_empty() {
+        true => meta.remove(field),
+        false => meta.insert(field.into(), Value::Object(map)),
+    };
 }
 
 fn illegal(change: &LabelChange) -> Option<String> {
     for (key, value) in &change.set {
-        let errors = names::qualified_name(&key.to_lowercase());
-        if !errors.is_empty() {
-            return Some(format!("error: invalid label key {key:?}: {}", errors.join(";")));
-        }
         let errors = names::label_value(value);
         if !change.annotations && !errors.is_empty() {
             let spec = format!("{key}={value}");
@@ -71,7 +82,6 @@ fn illegal(change: &LabelChange) -> Option<String> {
     }
     None
 }
-
 /// Without `--overwrite` a value that is there stays.
 fn overwrites(change: &LabelChange, old: &StrMap) -> Result<(), String> {
     if change.overwrite {

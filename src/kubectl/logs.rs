@@ -1,9 +1,9 @@
 //! `kubectl logs`.
 
-use crate::api::{Object, ObjectKey, Pod, Str};
+use crate::api::{Kind, LabelSelector, Object, ObjectKey, Pod, Str};
 
 use super::command::Logs;
-use super::resources::find;
+use super::resources::{find, nothing_found};
 use super::{Api, Output};
 
 /// Prints what containers wrote.
@@ -11,7 +11,9 @@ pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
     let mut any = false;
     for found in find(&logs.select, api) {
         if let Some(missing) = found.missing {
-            return out.fail(missing);
+            let namespace = logs.select.namespace.as_deref().unwrap_or("default");
+            let missing = missing.replace("Error from", "error: error from");
+            return out.fail(format!("{missing} in namespace {namespace:?}"));
         }
         for object in found.objects {
             any = true;
@@ -29,18 +31,22 @@ pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
         }
     }
     if !any {
-        out.line("No resources found in default namespace.");
+        nothing_found(&logs.select, out);
+    } else if logs.follow {
+        out.line("# -f: these are the lines of this moment; ask again after a step");
     }
 }
 
-/// The first pod of a Deployment or ReplicaSet.
+/// The first pod that a workload's or a Service's selector selects.
 fn pod_of(object: &Object, api: &dyn Api) -> Option<std::sync::Arc<Object>> {
-    let selector = match object {
-        Object::Deployment(deployment) => &deployment.spec.selector,
-        Object::ReplicaSet(set) => &set.spec.selector,
-        _ => return None,
+    let value = object.to_value();
+    let selector = value.pointer("/spec/selector")?;
+    let of_labels = matches!(object.kind(), Kind::Service | Kind::ReplicationController);
+    let selector: LabelSelector = match of_labels {
+        true => serde_json::from_value(serde_json::json!({ "matchLabels": selector })).ok()?,
+        false => serde_json::from_value(selector.clone()).ok()?,
     };
-    let pods = api.list(crate::api::Kind::Pod, Some(&object.meta().namespace));
+    let pods = api.list(Kind::Pod, Some(&object.meta().namespace));
     pods.into_iter().find(|pod| selector.matches(&pod.meta().labels))
 }
 
@@ -69,24 +75,26 @@ fn of_pod(pod: &Pod, key: &ObjectKey, logs: &Logs, api: &dyn Api, out: &mut Outp
 }
 
 fn container(key: &ObjectKey, name: &Str, logs: &Logs, api: &dyn Api, out: &mut Output) {
-    let pod = &key.name;
-    if logs.previous {
-        return out.fail(format!(
-            "Error from server (BadRequest): previous terminated container {name:?} in pod {pod:?} \
-             not found"
-        ));
-    }
-    let Some(lines) = api.logs(key, name) else {
-        return out.fail(format!(
-            "Error from server (BadRequest): container {name:?} in pod {pod:?} is waiting to \
-             start: ContainerCreating"
-        ));
+    let lines = match api.read_logs(key, name, logs.previous) {
+        Ok(lines) => lines,
+        Err(why) => return out.fail(format!("Error from server (BadRequest): {why}")),
     };
+    let pod = &key.name;
     let skip = logs.tail.map_or(0, |tail| lines.len().saturating_sub(tail));
+    let mut left = logs.limit_bytes.unwrap_or(usize::MAX);
     for line in lines.iter().skip(skip) {
+        let mut end = line.len().min(left);
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        left = left.saturating_sub(line.len() + 1);
+        let line = line.get(..end).unwrap_or(line);
         match logs.prefix {
             true => out.line(format!("[pod/{pod}/{name}] {line}")),
             false => out.line(line),
+        }
+        if left == 0 {
+            break;
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
 
-use super::Api;
 use super::parse::verb_position;
 use super::split::split;
+use super::{Api, Usage};
 
 /// The field manager of a line: the one that it names, or else its verb's.
 pub fn of_line(line: &str) -> String {
@@ -64,8 +64,25 @@ impl Api for Managed<'_> {
         self.api.request_as(request, manager)
     }
 
+    fn dry_run(&self, request: &Request) -> Response {
+        self.api.dry_run(request)
+    }
+
     fn now(&self) -> Timestamp {
         self.api.now()
+    }
+
+    fn read_logs(
+        &self,
+        pod: &ObjectKey,
+        container: &Str,
+        previous: bool,
+    ) -> Result<Vec<String>, String> {
+        self.api.read_logs(pod, container, previous)
+    }
+
+    fn usage(&self, pod: &ObjectKey) -> Option<Vec<Usage>> {
+        self.api.usage(pod)
     }
 
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>> {

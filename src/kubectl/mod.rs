@@ -1,48 +1,76 @@
 //! kubectl: a line in, requests to the API server and text out.
 //!
 //! Follows <https://github.com/kubernetes/kubectl> (1.36) in what it asks and in its words. A line
-//! runs at one moment of simulated time: nothing waits (`rollout status` and `-w` say how things
-//! stand), and nothing is read but standard input. Ours are `--limit=N`, and `pod/$(app=web)[0]`
+//! runs at one moment of simulated time: nothing waits. `rollout status`, `wait`, `get -w` and
+//! `logs -f` say how things stand now; following them is for the page, which may ask the same line
+//! again after each step and show what was added. Nothing is read but standard input. Each answer
+//! ends with a line end, that of `-o jsonpath` too. Ours are `--limit=N`, and `pod/$(app=web)[0]`
 //! for the first pod with that label, since a script cannot know the names of pods to come.
 
 mod apply;
+mod change;
 mod command;
+mod complete;
 mod create;
 mod delete;
 mod describe;
+mod diff;
+mod drain;
 mod duration;
+mod edit;
 mod errors;
+mod events;
 mod explain;
+mod expose;
 mod flags;
+mod generators;
 mod get;
+mod jsonpath;
 mod label;
 mod logs;
 mod manager;
 mod merge;
 mod nodes;
 mod parse;
-mod path;
 mod printers;
 mod resources;
 mod rollout;
 mod server_side;
+mod set;
+mod show;
+mod sort;
 mod split;
 mod taint;
+mod top;
 mod update;
+mod wait;
+mod yaml;
 
 use std::sync::Arc;
 
 use manager::Managed;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
-use crate::apiserver::{Request, Response};
+use crate::apiserver::{ApiError, Reason, Request, Response};
 
 pub use command::Command;
+pub use complete::{Completion, complete, extend};
 pub use duration::{age, human_duration, short_human_duration};
 pub use errors::UsageError;
 pub use merge::{difference, three_way};
 pub use parse::parse;
 pub use printers::{Look, Table, table};
+
+/// What a container uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Its name.
+    pub container: Str,
+    /// Thousandths of a processor.
+    pub cpu_milli: i64,
+    /// Bytes.
+    pub memory: i64,
+}
 
 /// The API server, as kubectl sees it at one moment.
 pub trait Api {
@@ -57,10 +85,48 @@ pub trait Api {
         let _ = manager;
         self.request(request)
     }
+    /// What a request would answer, without anything being changed.
+    fn dry_run(&self, _request: &Request) -> Response {
+        Err(ApiError::new(Reason::BadRequest, "this server knows no dry run"))
+    }
     /// The time.
     fn now(&self) -> Timestamp;
     /// What a container wrote; nothing if there is no such container.
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>>;
+    /// What a container wrote, or what its run before wrote; or why that cannot be told, in the
+    /// kubelet's words.
+    fn read_logs(
+        &self,
+        pod: &ObjectKey,
+        container: &Str,
+        previous: bool,
+    ) -> Result<Vec<String>, String> {
+        let name = &pod.name;
+        match (previous, self.logs(pod, container)) {
+            (false, Some(lines)) => Ok(lines),
+            (false, None) => Err(format!(
+                "container {container:?} in pod {name:?} is waiting to start: ContainerCreating"
+            )),
+            (true, _) => Err(format!(
+                "previous terminated container {container:?} in pod {name:?} not found"
+            )),
+        }
+    }
+    /// What the containers of a pod use, as the metrics server tells it; nothing where it tells
+    /// nothing of the pod. `None` for every pod: there is no metrics server.
+    fn usage(&self, _pod: &ObjectKey) -> Option<Vec<Usage>> {
+        None
+    }
+}
+
+/// What a page does with an answer beside showing it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Opens this manifest in its editor.
+    Edit(String),
 }
 
 /// What a line printed.
@@ -70,9 +136,18 @@ pub struct Output {
     pub text: String,
     /// Whether kubectl would exit with an error.
     pub error: bool,
+    /// What a page does now.
+    pub next: Next,
+    /// How many YAML documents are in the text.
+    pub documents: usize,
 }
 
 impl Output {
+    /// An answer of this text.
+    pub fn new(text: impl Into<String>, error: bool) -> Output {
+        Output { text: text.into(), error, ..Output::default() }
+    }
+
     /// Adds a line.
     fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref());
@@ -91,9 +166,12 @@ pub fn run(line: &str, stdin: Option<&str>, api: &mut dyn Api) -> Output {
     let mut out = Output::default();
     match parse(line) {
         Err(error) => out.fail(error.to_string()),
-        Ok(command) => {
+        Ok(mut command) => {
+            let select = command.select_mut().filter(|select| select.from_text);
+            let refused = select.map(|select| resources::from_text(select, stdin));
             let manager = manager::of_line(line);
             execute(&command, stdin, &mut Managed { api, manager }, &mut out);
+            refused.into_iter().flatten().for_each(|line| out.fail(line));
         }
     }
     out
@@ -106,23 +184,32 @@ fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut 
         Command::Delete(select, options) => delete::run(select, options, stdin, api, out),
         Command::Apply(options) => apply::run(options, stdin, api, out),
         Command::Create(options) => create::from_text(options, stdin, api, out),
-        Command::CreateNamed(named) => create::named(named, api, out),
+        Command::Generate(generated) => create::generated(generated, api, out),
         Command::Replace(options) => create::replace(options, stdin, api, out),
+        Command::Diff(options) => diff::run(options, stdin, api, out),
+        Command::Edit(select) => edit::run(select, api, out),
+        Command::Expose(select, options) => expose::expose(select, options, api, out),
+        Command::Autoscale(select, options) => expose::autoscale(select, options, api, out),
         Command::Scale(select, scale) => update::scale(select, scale, api, out),
-        Command::SetImage(select, images) => update::set_image(select, images, api, out),
+        Command::Set(select, change, shown) => set::run(select, change, shown, stdin, api, out),
         Command::Patch(select, patch) => update::patch(select, patch, api, out),
-        Command::Label(select, change) => label::run(select, change, api, out),
+        Command::Label(select, change) => label::run(select, change, stdin, api, out),
         Command::Rollout(select, action) => rollout::run(select, action, api, out),
-        Command::Cordon(select, on) => nodes::cordon(select, *on, api, out),
-        Command::Taint(select, changes) => taint::run(select, changes, api, out),
+        Command::Cordon(select, on, shown) => nodes::cordon(select, *on, shown, api, out),
+        Command::Drain(select, options) => drain::run(select, options, api, out),
+        Command::Taint(select, taints) => taint::run(select, taints, api, out),
+        Command::Wait(select, wait, at_once) => wait::run(select, wait, *at_once, api, out),
+        Command::Top(top) => top::run(top, api, out),
         Command::Logs(logs) => logs::run(logs, api, out),
-        Command::Events(select, view) => get::events(select, view, api, out),
-        Command::Explain(path) => explain::run(path, out),
-        Command::ApiResources => explain::api_resources(out),
+        Command::Events(select, view, types) => events::run(select, view, types, api, out),
+        Command::Explain(path, recursive) => explain::run(path, *recursive, out),
+        Command::ApiResources(options) => explain::api_resources(options, out),
+        Command::ApiVersions => explain::api_versions(out),
         Command::Version => out.line("Client Version: v1.36.0\nServer Version: v1.36.0"),
         Command::Help => out.line(parse::HELP),
+        Command::HelpFor(verb) => out.line(parse::help(verb)),
         Command::NotHere(verb) => {
-            out.fail(format!("error: kubectl {verb} is not part of this simulation yet"));
+            out.fail(format!("error: kubectl {verb} is not part of this simulation"));
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str};
+use crate::manifest;
 
-use super::Api;
 use super::command::{Select, Target, Which};
 use super::errors::not_found;
-use super::path;
+use super::jsonpath;
+use super::{Api, Output};
 
 /// What a target led to.
 pub struct Found {
@@ -48,6 +49,10 @@ fn look_up(target: &Target, select: &Select, api: &dyn Api) -> Found {
                 None => found(Vec::new(), Some(not_found(&resource(kind), name))),
             }
         }
+        Which::Key(key) => match api.get(key) {
+            Some(object) => found(vec![object], None),
+            None => found(Vec::new(), Some(not_found(&resource(kind), &key.name))),
+        },
         Which::Chosen(selector, index) => {
             let mut objects = list(kind, select, api);
             objects.retain(|object| selector.matches(&object.meta().labels));
@@ -82,7 +87,7 @@ fn list(kind: Kind, select: &Select, api: &dyn Api) -> Vec<Arc<Object>> {
         objects.retain(|object| {
             let value = object.to_value();
             let fits = |(path, equal, wanted): &(String, bool, String)| {
-                (path::text(&value, path) == *wanted) == *equal
+                (jsonpath::text(&value, path) == *wanted) == *equal
             };
             select.fields.iter().all(fits)
         });
@@ -90,11 +95,44 @@ fn list(kind: Kind, select: &Select, api: &dyn Api) -> Vec<Arc<Object>> {
     objects
 }
 
+/// Makes the objects of a text those that a line names; what the text could not be read for.
+pub fn from_text(select: &mut Select, stdin: Option<&str>) -> Vec<String> {
+    let reading = manifest::read(stdin.unwrap_or(""));
+    for document in &reading.documents {
+        let mut key = document.object.key();
+        let given = select.namespace.as_ref().filter(|_| select.namespace_given);
+        let written = document.value.pointer("/metadata/namespace").is_some();
+        if let Some(namespace) = given.filter(|_| key.kind.info().namespaced && !written) {
+            key.namespace = namespace.clone();
+        }
+        let kind = key.kind;
+        select.targets.push(Target { kind, which: Which::Key(key) });
+    }
+    reading.refusals
+}
+
+/// What is said where a line leads to nothing.
+pub fn nothing_found(select: &Select, out: &mut Output) {
+    let namespaced = select.targets.iter().any(|target| target.kind.info().namespaced);
+    out.line(match &select.namespace {
+        Some(namespace) if namespaced => format!("No resources found in {namespace} namespace."),
+        _ => "No resources found".into(),
+    });
+}
+
 /// `pods`, `deployments.apps`.
 pub fn resource(kind: Kind) -> String {
     match kind.group() {
         "" => kind.info().plural.into(),
         group => format!("{}.{group}", kind.info().plural),
+    }
+}
+
+/// `Pod`, `Deployment.apps`.
+pub fn group_kind(kind: Kind) -> String {
+    match kind.group() {
+        "" => kind.info().kind.into(),
+        group => format!("{}.{group}", kind.info().kind),
     }
 }
 

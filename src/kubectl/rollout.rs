@@ -1,5 +1,7 @@
-//! `kubectl rollout` for Deployments (`pkg/polymorphichelpers`). `status` says how things stand
-//! now; the real one waits.
+//! `kubectl rollout` (`pkg/polymorphichelpers`). `status` says how things stand now; the real one
+//! waits.
+
+mod sets;
 
 use std::sync::Arc;
 
@@ -8,11 +10,13 @@ use serde_json::json;
 use crate::api::{Condition, Deployment, Kind, Object, PodTemplateSpec, ReplicaSet, Value};
 use crate::apiserver::{Part, Request};
 
-use super::command::{RolloutAction, Select};
+use super::change::{self, Words};
+use super::command::{DryRun, RolloutAction, Select, Shown};
 use super::errors::refused;
-use super::resources::{printed, resource};
-use super::update::{each, write};
-use super::{Api, Output, apply::LAST_APPLIED, get::yaml};
+use super::resources::{group_kind, printed, resource};
+use super::update::each;
+use super::yaml::yaml;
+use super::{Api, Output, apply::LAST_APPLIED};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 const HASH_LABEL: &str = "pod-template-hash";
@@ -28,36 +32,56 @@ const KEPT: [&str; 5] = [
 /// Carries out a rollout command on each object.
 pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
+        if *action == RolloutAction::Restart && restarts(object.kind()) {
+            return restart(object, api, out);
+        }
         let Object::Deployment(deployment) = &**object else {
-            return Err(unsupported(object.kind(), *action));
+            return match object.kind() {
+                Kind::DaemonSet | Kind::StatefulSet => sets::run(object, *action, api, out),
+                _ => Err(unsupported(object, *action)),
+            };
         };
         match action {
             RolloutAction::Status(revision) => status(deployment, *revision, out),
             RolloutAction::History(revision) => history(deployment, object, *revision, api, out),
-            RolloutAction::Undo(revision) => undo(deployment, object, *revision, api, out),
+            RolloutAction::Undo(revision, dry_run) => {
+                undo(deployment, object, (*revision, *dry_run), api, out)
+            }
             RolloutAction::Pause => pause(deployment, object, true, api, out),
             RolloutAction::Resume => pause(deployment, object, false, api, out),
-            RolloutAction::Restart => restart(deployment, object, api, out),
+            RolloutAction::Restart => Err(unsupported(object, *action)),
         }
     });
 }
 
-fn unsupported(kind: Kind, action: RolloutAction) -> String {
-    let name = kind.printed();
-    match action {
+fn restarts(kind: Kind) -> bool {
+    matches!(kind, Kind::Deployment | Kind::DaemonSet | Kind::StatefulSet)
+}
+
+fn unsupported(object: &Object, action: RolloutAction) -> String {
+    let kind = object.kind();
+    let (name, plural) = (&*object.meta().name, resource(kind));
+    let word = match action {
         RolloutAction::Status(_) => {
-            format!("error: no status viewer has been implemented for {name}")
+            return format!(
+                "error: no status viewer has been implemented for {}",
+                group_kind(kind)
+            );
         }
         RolloutAction::History(_) => {
-            format!("error: no history viewer has been implemented for \"{name}\"")
+            return format!(
+                "error: no history viewer has been implemented for {:?}",
+                group_kind(kind)
+            );
         }
-        RolloutAction::Undo(_) => {
-            format!("error: no rollbacker has been implemented for \"{name}\"")
+        RolloutAction::Undo(..) => {
+            return format!("error: no rollbacker has been implemented for {:?}", group_kind(kind));
         }
-        RolloutAction::Pause => format!("error: {} pausing is not supported", resource(kind)),
-        RolloutAction::Resume => format!("error: {} resuming is not supported", resource(kind)),
-        RolloutAction::Restart => format!("error: {} restarting is not supported", resource(kind)),
-    }
+        RolloutAction::Pause => "pausing",
+        RolloutAction::Resume => "resuming",
+        RolloutAction::Restart => "restarting",
+    };
+    format!("error: {plural} {name:?} {word} is not supported")
 }
 
 fn revision_of(annotations: &crate::api::StrMap) -> i64 {
@@ -131,20 +155,21 @@ fn history(
         }
         return Ok(());
     }
+    revision_table(&name, &found, out);
+    Ok(())
+}
+
+/// The revisions, in columns two blanks apart, unlike other tables.
+fn revision_table(name: &str, found: &[(i64, Arc<Object>)], out: &mut Output) {
     if found.is_empty() {
-        out.line(format!("{name} No rollout history found."));
-        return Ok(());
+        return out.line(format!("{name} \nNo rollout history found."));
     }
     out.line(format!("{name} "));
-    let mut table =
-        super::Table { columns: vec!["REVISION".into(), "CHANGE-CAUSE".into()], rows: Vec::new() };
-    for (number, set) in &found {
+    out.line("REVISION  CHANGE-CAUSE");
+    for (number, set) in found {
         let cause = set.meta().annotations.get("kubernetes.io/change-cause");
-        let cause = cause.map_or("<none>".into(), |cause| cause.to_string());
-        table.rows.push(vec![number.to_string(), cause]);
+        out.line(format!("{number:<10}{}", cause.map_or("<none>", |cause| &**cause)));
     }
-    out.text.push_str(&table.text(true));
-    Ok(())
 }
 
 /// A template without the label that tells its pods apart.
@@ -157,7 +182,7 @@ fn bare(template: &PodTemplateSpec) -> PodTemplateSpec {
 fn undo(
     deployment: &Deployment,
     object: &Arc<Object>,
-    revision: i64,
+    (revision, dry_run): (i64, DryRun),
     api: &mut dyn Api,
     out: &mut Output,
 ) -> Result<(), String> {
@@ -189,11 +214,21 @@ fn undo(
         out.line(format!("{name} {words}"));
         return Ok(());
     }
-    let before = object.to_value();
-    let after = rolled_back(&before, set);
-    write(object, &before, &after, api).map_err(|error| refused(&error, None))?;
-    out.line(format!("{name} rolled back"));
-    Ok(())
+    roll_back(object, dry_run, api, out, &mut |value| *value = rolled_back(value, set))
+}
+
+fn roll_back(
+    object: &Arc<Object>,
+    dry_run: DryRun,
+    api: &mut dyn Api,
+    out: &mut Output,
+    edit: &mut dyn FnMut(&mut Value),
+) -> Result<(), String> {
+    let shown = Shown { dry_run, ..Shown::default() };
+    change::one(object, Part::Main, &shown, api, out, &mut |_, value, _| {
+        edit(value);
+        Ok(Words::always("rolled back"))
+    })
 }
 
 /// The Deployment with the template and the annotations of an old ReplicaSet.
@@ -235,14 +270,9 @@ fn pause(
     Ok(())
 }
 
-fn restart(
-    deployment: &Deployment,
-    object: &Object,
-    api: &mut dyn Api,
-    out: &mut Output,
-) -> Result<(), String> {
-    let (name, plural) = (&deployment.metadata.name, resource(Kind::Deployment));
-    if deployment.spec.paused {
+fn restart(object: &Object, api: &mut dyn Api, out: &mut Output) -> Result<(), String> {
+    let (name, plural) = (&object.meta().name, resource(object.kind()));
+    if object.as_deployment().is_some_and(|deployment| deployment.spec.paused) {
         return Err(format!(
             "error: {plural} {:?} can't restart paused deployment (run rollout resume first)",
             &**name
@@ -250,8 +280,10 @@ fn restart(
     }
     let at = api.now().to_string();
     let annotation = "kubectl.kubernetes.io/restartedAt";
-    let before = deployment.spec.template.metadata.annotations.get(annotation);
-    if before.is_some_and(|before| **before == *at) {
+    let value = object.to_value();
+    let before = value.pointer("/spec/template/metadata/annotations");
+    let before = before.and_then(|annotations| annotations.get(annotation)?.as_str());
+    if before == Some(&at) {
         return Err(format!(
             "error: failed to create patch for {name}: if restart has already been triggered \
              within the past second, please wait before attempting to trigger another"

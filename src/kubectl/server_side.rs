@@ -10,7 +10,7 @@ use crate::api::{ManagedFieldsEntry, ManagedFieldsOperation, Object, Value};
 use crate::apiserver::managed_fields::{self, LAST_APPLIED};
 use crate::apiserver::{ApiError, Part, Patch, PatchRequest, Reason, Request, Response};
 
-use super::command::{DryRun, FromText};
+use super::command::{DryRun, Format, FromText};
 use super::errors::refused;
 use super::resources::printed;
 use super::{Api, Output};
@@ -64,7 +64,7 @@ pub fn apply(
         }
     }
     let words = format!("{name} serverside-applied{}", options.dry_run.suffix());
-    out.line(if options.name_only { &name } else { &words });
+    out.line(if options.format == Format::Name { &name } else { &words });
     Ok(())
 }
 

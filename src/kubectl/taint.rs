@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::api::{Object, Str, Taint, TaintEffect};
-use crate::apiserver::{Part, Request};
+use crate::apiserver::Part;
 
-use super::command::Select;
-use super::errors::refused;
+use super::change::{self, Words};
+use super::command::{Select, Taints};
 use super::resources::printed;
 use super::update::each;
 use super::{Api, Output};
@@ -21,7 +21,10 @@ fn effect(word: &str) -> Result<TaintEffect, String> {
         "NoSchedule" => Ok(TaintEffect::NoSchedule),
         "PreferNoSchedule" => Ok(TaintEffect::PreferNoSchedule),
         "NoExecute" => Ok(TaintEffect::NoExecute),
-        _ => Err(format!("error: invalid taint effect: {word}, unsupported taint effect")),
+        _ => Err(format!(
+            "error: invalid taint effect: {word}, unsupported taint effect\n\
+             See 'kubectl taint -h' for help and examples"
+        )),
     }
 }
 
@@ -43,43 +46,78 @@ fn change(text: &str) -> Result<Change, String> {
 }
 
 /// Sets and removes taints.
-pub fn run(select: &Select, changes: &[String], api: &mut dyn Api, out: &mut Output) {
-    let changes: Result<Vec<Change>, String> = changes.iter().map(|text| change(text)).collect();
+pub fn run(select: &Select, taints: &Taints, api: &mut dyn Api, out: &mut Output) {
+    let changes: Result<Vec<Change>, String> =
+        taints.changes.iter().map(|text| change(text)).collect();
     let changes = match changes {
         Ok(changes) => changes,
         Err(error) => return out.fail(error),
     };
     each(select, api, out, |object, api, out| {
-        let Object::Node(node) = &**object else {
-            return Err("error: only nodes can be tainted".into());
-        };
-        let mut taints = node.spec.taints.clone();
-        let mut set = false;
-        for change in &changes {
-            match change {
-                Change::Set(taint) => {
-                    set = true;
-                    taints.retain(|old| old.key != taint.key || old.effect != taint.effect);
-                    taints.push(taint.clone());
+        change::one(object, Part::Main, &taints.shown, api, out, &mut |object, value, _| {
+            let Object::Node(node) = object else {
+                return Err("error: only nodes can be tainted".into());
+            };
+            let after = after(&node.spec.taints, &changes, taints.overwrite, object)?;
+            if value.get("spec").is_none() {
+                value["spec"] = json!({});
+            }
+            match (after.is_empty(), value.get_mut("spec").and_then(|spec| spec.as_object_mut())) {
+                (true, Some(spec)) => {
+                    spec.remove("taints");
                 }
-                Change::Remove(key, effect) => {
-                    let count = taints.len();
-                    let goes = |old: &Taint| {
-                        old.key == *key && effect.is_none_or(|effect| old.effect == effect)
-                    };
-                    taints.retain(|old| !goes(old));
-                    if taints.len() == count {
-                        let words = effect.map_or(String::new(), |e| format!(":{e:?}"));
-                        return Err(format!("error: taint \"{key}{words}\" not found"));
-                    }
+                (false, Some(spec)) => {
+                    spec.insert("taints".into(), json!(after));
+                }
+                (_, None) => {}
+            }
+            let removes = |change: &Change| matches!(change, Change::Remove(..));
+            let only_removes = changes.iter().all(removes);
+            let mixed = changes.iter().any(removes) && !only_removes;
+            Ok(Words::always(match (only_removes, mixed) {
+                (true, _) => "untainted",
+                (_, true) => "modified",
+                _ => "tainted",
+            }))
+        })
+    });
+}
+
+/// The taints after the changes. Without `--overwrite` a taint that is there keeps its value.
+fn after(
+    before: &[Taint],
+    changes: &[Change],
+    overwrite: bool,
+    node: &Object,
+) -> Result<Vec<Taint>, String> {
+    let mut taints = before.to_vec();
+    for change in changes {
+        match change {
+            Change::Set(taint) => {
+                let same = |old: &Taint| old.key == taint.key && old.effect == taint.effect;
+                if !overwrite && before.iter().any(same) {
+                    return Err(format!(
+                        "error: node {} already has {} taint(s) with same effect(s) and \
+                         --overwrite is false",
+                        printed(node).trim_start_matches("node/"),
+                        taint.key
+                    ));
+                }
+                taints.retain(|old| !same(old));
+                taints.push(taint.clone());
+            }
+            Change::Remove(key, effect) => {
+                let count = taints.len();
+                let goes = |old: &Taint| {
+                    old.key == *key && effect.is_none_or(|effect| old.effect == effect)
+                };
+                taints.retain(|old| !goes(old));
+                if taints.len() == count {
+                    let words = effect.map_or(String::new(), |e| format!(":{e:?}"));
+                    return Err(format!("error: taint \"{key}{words}\" not found"));
                 }
             }
         }
-        let wanted = if taints.is_empty() { json!(null) } else { json!(taints) };
-        let patch = json!({"spec": {"taints": wanted}});
-        let request = Request::Patch(Part::Main, object.key(), patch);
-        api.request(request).map_err(|error| refused(&error, None))?;
-        out.line(format!("{} {}", printed(object), if set { "tainted" } else { "untainted" }));
-        Ok(())
-    });
+    }
+    Ok(taints)
 }

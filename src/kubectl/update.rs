@@ -1,16 +1,14 @@
-//! `kubectl scale`, `set image` and `patch`.
+//! `kubectl scale` and `patch`.
 
 use std::sync::Arc;
 
-use serde_json::json;
-
 use crate::api::{Kind, Object, Value};
-use crate::apiserver::{self, ApiError, Part, PatchRequest, Request};
+use crate::apiserver::{self, Part, PatchRequest, Request};
 
+use super::change::{self, Words};
 use super::command::{Patch, PatchKind, Scale, Select};
 use super::errors::refused;
-use super::merge::difference;
-use super::resources::{find, printed, resource};
+use super::resources::{find, nothing_found, printed};
 use super::{Api, Output};
 
 /// Does something to every object that a line names.
@@ -30,10 +28,7 @@ pub fn each(
         }
     }
     if !any && errors.is_empty() {
-        out.line(match &select.namespace {
-            Some(namespace) => format!("No resources found in {namespace} namespace."),
-            None => "No resources found".into(),
-        });
+        nothing_found(select, out);
     }
     for error in errors {
         out.fail(error);
@@ -49,26 +44,22 @@ fn scales(kind: Kind) -> bool {
 /// `scale --replicas=N`.
 pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
-        let (kind, name) = (object.kind(), printed(object));
+        let kind = object.kind();
         if !scales(kind) {
-            let plural = resource(kind);
-            return Err(format!(
-                "Error from server (NotFound): the server could not find the requested resource \
-                 ({plural}/scale)"
-            ));
+            let words = "the server could not find the requested resource";
+            return Err(format!("Error from server (NotFound): {words}"));
         }
-        let now = object.to_value();
-        let replicas = now.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
-        if let Some(expected) = scale.current.filter(|&count| i64::from(count) != replicas) {
-            return Err(format!("error: Expected replicas to be {expected}, was {replicas}"));
-        }
-        let patch = json!({"spec": {"replicas": scale.replicas}});
         // Of a kind that is only kept, the part of the scale is not known to the store.
         let simulated = matches!(kind, Kind::Deployment | Kind::ReplicaSet);
         let part = if simulated { Part::Scale } else { Part::Main };
-        api.request(Request::Patch(part, object.key(), patch)).map_err(|e| refused(&e, None))?;
-        out.line(format!("{name} scaled"));
-        Ok(())
+        change::one(object, part, &scale.shown, api, out, &mut |_, value, _| {
+            let replicas = value.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+            if let Some(expected) = scale.current.filter(|&count| i64::from(count) != replicas) {
+                return Err(format!("error: Expected replicas to be {expected}, was {replicas}"));
+            }
+            value["spec"]["replicas"] = scale.replicas.into();
+            Ok(Words::always("scaled"))
+        })
     });
 }
 
@@ -79,66 +70,6 @@ pub fn pod_spec_pointer(kind: Kind) -> &'static str {
         Kind::CronJob => "/spec/jobTemplate/spec/template/spec",
         _ => "/spec/template/spec",
     }
-}
-
-/// `set image container=image`.
-pub fn set_image(
-    select: &Select,
-    images: &[(String, String)],
-    api: &mut dyn Api,
-    out: &mut Output,
-) {
-    each(select, api, out, |object, api, out| {
-        let before = object.to_value();
-        let mut after = before.clone();
-        let Some(spec) = after.pointer_mut(pod_spec_pointer(object.kind())) else {
-            return Err(format!(
-                "error: {} the object is not a pod or does not have a pod template",
-                printed(object)
-            ));
-        };
-        let mut unknown = Vec::new();
-        for (container, image) in images {
-            let lists = ["initContainers", "containers"];
-            // `*` means the main containers only.
-            let lists = if container == "*" { &lists[1..] } else { &lists[..] };
-            let mut found = false;
-            for list in lists {
-                let items = spec.get_mut(*list).and_then(Value::as_array_mut);
-                for item in items.into_iter().flatten() {
-                    let named = item.get("name").and_then(Value::as_str) == Some(container);
-                    if named || container == "*" {
-                        item["image"] = image.as_str().into();
-                        found = true;
-                    }
-                }
-            }
-            if !found {
-                unknown.push(format!("error: unable to find container named {container:?}"));
-            }
-        }
-        if !unknown.is_empty() {
-            return Err(unknown.join("\n"));
-        }
-        if write(object, &before, &after, api).map_err(|e| refused(&e, None))? {
-            out.line(format!("{} image updated", printed(object)));
-        }
-        Ok(())
-    });
-}
-
-/// Sends what differs. Whether anything did.
-pub fn write(
-    object: &Object,
-    before: &Value,
-    after: &Value,
-    api: &mut dyn Api,
-) -> Result<bool, ApiError> {
-    let Some(patch) = difference(before, after) else {
-        return Ok(false);
-    };
-    let changed = api.request(Request::Patch(Part::Main, object.key(), patch))?;
-    Ok(*changed != *object)
 }
 
 /// `patch -p ...`.

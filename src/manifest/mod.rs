@@ -18,6 +18,7 @@ mod problem;
 mod reader;
 mod resolve;
 mod schema;
+mod simulated;
 mod split;
 mod strict;
 mod yaml;

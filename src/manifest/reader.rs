@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::{Kind, Object, Value};
-use crate::apiserver::{defaults, validation};
+use crate::apiserver::{OBJECT_LIMIT, defaults, validation};
 
 use super::clues;
 use super::convert;
@@ -14,6 +14,7 @@ use super::node::{Content, Node, Span};
 use super::position::{Finder, Segment, segments};
 use super::problem::{Hint, Problem, Severity, Stage};
 use super::schema::schema;
+use super::simulated::not_simulated;
 use super::split::{self, Chunk};
 use super::strict::{self, Misfit, dotted};
 use super::yaml;
@@ -375,7 +376,7 @@ impl<'t> Reader<'t> {
         } else if meta.namespace.is_empty() {
             meta.namespace = "default".into();
         }
-        self.simulated(source, kind);
+        self.simulated(source, kind, &object);
         let mut whole = object.clone();
         defaults::default_object(&mut whole);
         for words in validation::validate_create(&whole) {
@@ -388,15 +389,36 @@ impl<'t> Reader<'t> {
         });
     }
 
-    fn simulated(&mut self, source: &Source<'_>, kind: Kind) {
+    /// A quiet note on what nothing acts on: one for each object at most.
+    fn simulated(&mut self, source: &Source<'_>, kind: Kind, object: &Object) {
+        let hint = Some(Hint::NotSimulated);
         if kind.info().simulated {
+            let value = object.to_value();
+            self.too_many_replicas(source, &value);
+            if let Some((place, names)) = not_simulated(kind, &value) {
+                let span = source.key(&place);
+                let message = format!("kept, but not simulated: {names}");
+                let path = dotted(&place);
+                self.problem(Severity::Note, Stage::Simulation, span, &path, message, hint);
+            }
             return;
         }
         let span = source.value(&[Segment::Key("kind".into())]);
         let name = kind.info().kind;
         let message = format!("{name} is kept, but nothing here acts on it");
-        let hint = Some(Hint::NotSimulated);
         self.problem(Severity::Note, Stage::Simulation, span, "kind", message, hint);
+    }
+
+    /// Right for Kubernetes, and more than fits into a simulation.
+    fn too_many_replicas(&mut self, source: &Source<'_>, value: &Value) {
+        let replicas = value.pointer("/spec/replicas").and_then(Value::as_u64).unwrap_or(0);
+        if replicas <= OBJECT_LIMIT as u64 {
+            return;
+        }
+        let path = ["spec", "replicas"].map(|key| Segment::Key(key.into()));
+        let span = source.value(&path);
+        let message = format!("{replicas} pods: this simulation carries {OBJECT_LIMIT} objects");
+        self.problem(Severity::Warning, Stage::Simulation, span, &dotted(&path), message, None);
     }
 
     /// A field error: `spec.replicas: Invalid value: -1: must be ...`.

@@ -15,6 +15,6 @@ pub use format::{FormatError, In};
 pub use metrics::Sample;
 pub use run::{Entry, INPUTS_MAX, Input, Run, Told};
 pub use scenario::Scenario;
-pub use shell::perform;
+pub use shell::{completions, perform};
 pub use shipped::{DEFAULT, Shipped, shipped};
 pub use text::Text;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{ListOptions, Request, Response};
-use crate::kubectl::{self, Api, Output};
+use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
 
 /// Does a line to a lane, and says what it answers.
@@ -13,14 +13,48 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     if line == "fault" || line.starts_with("fault ") {
         return match Fault::parse_line(line) {
             Ok(fault) => inflict(&mut lane.world, fault),
-            Err(error) => Output { text: format!("error: {error}\n"), error: true },
+            Err(error) => Output::new(format!("error: {error}\n"), true),
         };
     }
     kubectl::run(line, stdin, &mut Shell(&mut lane.world))
 }
 
+/// The verbs of faults.
+const FAULTS: [&str; 13] = [
+    "apiserver",
+    "compact",
+    "container",
+    "crash",
+    "cut",
+    "delay",
+    "drop",
+    "duplicate",
+    "kill",
+    "node",
+    "reorder",
+    "restart",
+    "resync",
+];
+
+/// What may stand at the cursor, a byte of the line.
+pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
+    let before = line.get(..cursor).unwrap_or(line);
+    if let Some(typed) = before.strip_prefix("fault ").filter(|rest| !rest.contains(' ')) {
+        let start = before.len() - typed.len();
+        let fits = FAULTS.iter().filter(|verb| verb.starts_with(typed));
+        return fits.map(|verb| Completion { start, text: (*verb).into(), ends: true }).collect();
+    }
+    // Objects are shared, so a copy of the world is cheap.
+    let mut world = lane.world.clone();
+    let mut found = kubectl::complete(line, cursor, &Shell(&mut world));
+    if !before.is_empty() && "fault".starts_with(before) {
+        found.push(Completion { start: 0, text: "fault".into(), ends: true });
+    }
+    found
+}
+
 fn inflict(world: &mut World, fault: Fault) -> Output {
-    let refuse = |text: String| Output { text: format!("error: {text}\n"), error: true };
+    let refuse = |text: String| Output::new(format!("error: {text}\n"), true);
     let fault = match fault {
         Fault::Container(pod, trouble) => match find_pod(world, &pod) {
             Some(key) => {
@@ -35,7 +69,7 @@ fn inflict(world: &mut World, fault: Fault) -> Output {
         fault => fault,
     };
     world.inflict(&fault);
-    Output { text: format!("{fault}\n"), error: false }
+    Output::new(format!("{fault}\n"), false)
 }
 
 /// The pod that `name`, `namespace/name` or `$(selector)[n]` names.
@@ -77,6 +111,10 @@ impl Api for Shell<'_> {
         self.0.request_as(&request, manager)
     }
 
+    fn dry_run(&self, request: &Request) -> Response {
+        self.0.dry_run(request)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.0.now())
     }
@@ -84,5 +122,24 @@ impl Api for Shell<'_> {
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>> {
         let kubelets = self.0.kubelets();
         kubelets.iter().find_map(|kubelet| kubelet.logs(pod, Some(container), false).ok())
+    }
+
+    fn read_logs(
+        &self,
+        pod: &ObjectKey,
+        container: &Str,
+        previous: bool,
+    ) -> Result<Vec<String>, String> {
+        let read = |name: &str| {
+            let node = self.0.node_number(name)?;
+            Some(self.0.kubelets().get(usize::from(node))?.logs(pod, Some(container), previous))
+        };
+        let found = self.0.store().get(pod);
+        let node = found.and_then(|pod| pod.as_pod()?.spec.node_name.clone());
+        // A pod without a node has no kubelet to ask.
+        node.and_then(|node| read(&node)).unwrap_or_else(|| {
+            let name = &pod.name;
+            Err(format!("pod {name} does not have a host assigned"))
+        })
     }
 }

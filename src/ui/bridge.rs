@@ -10,7 +10,8 @@ use leptos::prelude::*;
 use crate::api::{Event, EventType, Kind, Object, Str};
 pub use crate::apiserver::Verb;
 use crate::kernel::Time;
-pub use crate::kubectl::Output;
+use crate::kubectl::extend;
+pub use crate::kubectl::{Next, Output};
 pub use crate::manifest::{Hint, Problem, Severity};
 use crate::scenario::shipped;
 pub use crate::scenario::{In as Lanes, Sample, Text};
@@ -316,6 +317,21 @@ impl Run {
     pub fn act(&self, line: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
         let answers = self.write(|session| session.act(line, None, lanes));
         self.keep(line, answers)
+    }
+
+    /// The line up to the cursor with what is sure to come, and what may come, where that is more
+    /// than one thing.
+    pub fn complete(&self, before: &str) -> Option<(String, Vec<String>)> {
+        let found = self.read(|session| session.completions(before, before.len()));
+        if found.is_empty() {
+            return None;
+        }
+        let line = extend(before, &found);
+        let names = match found.len() {
+            1 => Vec::new(),
+            _ => found.into_iter().map(|completion| completion.text).collect(),
+        };
+        Some((line, names))
     }
 
     /// Applies a manifest.

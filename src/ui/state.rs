@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::api::{ObjectKey, Str};
 use crate::view::LoopId;
 
-use super::bridge::{LaneId, Lanes, Pace, Run};
+use super::bridge::{LaneId, Lanes, Next, Output, Pace, Run};
 use super::panel::draft::Draft;
 use super::toast::Toast;
 use super::url::Options;
@@ -143,12 +143,26 @@ impl Page {
     pub fn act(&self, line: &str, lanes: Lanes) {
         let answers = self.run.act(line, lanes);
         self.tell_errors(&answers);
+        self.follow(&answers);
+    }
+
+    /// Does what an answer asks the page to do: `kubectl edit` opens the editor.
+    pub fn follow(&self, answers: &[(Option<LaneId>, Output)]) {
+        let text = answers.iter().find_map(|(_, output)| match &output.next {
+            Next::Edit(text) => Some(text.clone()),
+            Next::Nothing => None,
+        });
+        if let Some(text) = text {
+            self.draft.text.set(text);
+            self.tab.set(Tab::Yaml);
+        }
     }
 
     /// Shows the console and runs a line there.
     pub fn show(&self, line: &str, lanes: Lanes) {
         self.tab.set(Tab::Console);
-        self.run.act(line, lanes);
+        let answers = self.run.act(line, lanes);
+        self.follow(&answers);
     }
 
     /// Whether a lane is shown.

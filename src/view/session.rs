@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::kernel::Time;
-use crate::kubectl::Output;
+use crate::kubectl::{Completion, Output};
 use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told};
 use crate::world::{Activity, LaneId, Occurrence, Verdict};
 
@@ -284,8 +284,14 @@ impl Session {
         self.curve.truncate(now);
         self.run.act(line, stdin, lanes).unwrap_or_else(|| {
             let text = "error: this run has as many inputs as it takes; start again\n".to_string();
-            vec![(self.lanes()[0], Output { text, error: true })]
+            vec![(self.lanes()[0], Output::new(text, true))]
         })
+    }
+
+    /// What may stand at the cursor, a byte of a console line, by what is in the first lane.
+    pub fn completions(&self, line: &str, cursor: usize) -> Vec<Completion> {
+        let lane = self.run.lanes().first();
+        lane.map_or(Vec::new(), |lane| crate::scenario::completions(lane, line, cursor))
     }
 
     /// The answers, if the line changes nothing in any lane.

@@ -417,6 +417,11 @@ impl World {
         self.handle_as(request, "kubectl", manager)
     }
 
+    /// What a request would answer. Nothing is changed.
+    pub fn dry_run(&self, request: &Request) -> Response {
+        self.api.clone().handle(request, self.now)
+    }
+
     /// Time that a message takes one way, drawn from the process's own stream.
     pub(super) fn latency(&mut self, id: ControllerId) -> Duration {
         let (low, high) = self.options.network.request;

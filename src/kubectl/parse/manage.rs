@@ -1,11 +1,15 @@
-//! Verbs that label, roll out, look after nodes, and read logs.
+//! Verbs that label, roll out, look after nodes, wait, and read logs.
 
+use crate::api::selector::Selector;
 use crate::api::{Kind, Str};
-use crate::kubectl::command::{Command, LabelChange, Logs, RolloutAction, Select};
+use crate::kubectl::command::{
+    Command, Drain, LabelChange, Logs, RolloutAction, Select, Taints, Target, Top, Wait, Which,
+};
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
-use crate::manifest::nearest;
+use crate::kubectl::jsonpath::Template;
 
+use super::options::{dry_run, shown, view};
 use super::select::{Naming, select};
 
 /// `kubectl label pods x a=b c-`: resources first, then changes.
@@ -21,7 +25,7 @@ pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageEr
         let message = format!("all resources must be specified before {what} changes: {word}");
         return Err(UsageError::plain(message));
     }
-    if objects.is_empty() && !flags.has("all") {
+    if objects.is_empty() && flags.value("filename").is_none() {
         let message = "one or more resources must be specified as <resource> <name> or \
                        <resource>/<name>";
         return Err(UsageError::plain(message));
@@ -35,6 +39,7 @@ pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageEr
         remove: Vec::new(),
         overwrite: flags.has("overwrite"),
         list: flags.has("list"),
+        shown: shown(flags)?,
     };
     for word in changes {
         match word.split_once('=') {
@@ -49,41 +54,49 @@ pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageEr
     Ok(Command::Label(select(flags, objects, Naming::Needed)?, change))
 }
 
-pub(super) fn rollout(flags: &Flags) -> Result<Command, UsageError> {
-    const ACTIONS: [&str; 6] = ["history", "pause", "restart", "resume", "status", "undo"];
-    let Some((word, rest)) = flags.words.split_first() else {
-        let message = format!("rollout: what? {}", ACTIONS.join(", "));
-        return Err(UsageError::plain(message));
-    };
-    let revision = flags.number("revision")?.unwrap_or(0);
-    let action = match word.as_str() {
-        "status" => RolloutAction::Status(revision),
-        "history" => RolloutAction::History(revision),
-        "undo" => RolloutAction::Undo(flags.number("to-revision")?.unwrap_or(0)),
+pub(super) fn rollout(what: &str, flags: &Flags) -> Result<Command, UsageError> {
+    let revision = |name| flags.number(name).map(Option::unwrap_or_default);
+    let action = match what {
+        "status" => RolloutAction::Status(revision("revision")?),
+        "history" => RolloutAction::History(revision("revision")?),
+        "undo" => RolloutAction::Undo(revision("to-revision")?, dry_run(flags)?),
         "pause" => RolloutAction::Pause,
         "resume" => RolloutAction::Resume,
-        "restart" => RolloutAction::Restart,
-        other => {
-            return Err(UsageError {
-                message: format!("unknown command {other:?} for \"kubectl rollout\""),
-                suggestion: nearest(other, ACTIONS).map(str::to_string),
-            });
-        }
+        _ => RolloutAction::Restart,
     };
-    if rest.is_empty() {
+    if flags.words.is_empty() && flags.value("filename").is_none() {
         return Err(UsageError::plain("required resource not specified"));
     }
-    Ok(Command::Rollout(select(flags, rest, Naming::AtWill)?, action))
+    Ok(Command::Rollout(select(flags, &flags.words, Naming::AtWill)?, action))
 }
 
-pub(super) fn nodes(flags: &Flags, names: &[String]) -> Result<Select, UsageError> {
+pub(super) fn nodes(flags: &Flags, names: &[String], verb: &str) -> Result<Select, UsageError> {
     let mut words = vec!["nodes".to_string()];
-    words.extend(names.iter().map(|name| name.trim_start_matches("node/").to_string()));
+    let bare = |name: &String| match name.split_once('/') {
+        Some(("node" | "nodes" | "no", name)) => name.to_string(),
+        _ => name.clone(),
+    };
+    words.extend(names.iter().map(bare));
     if names.is_empty() && flags.value("selector").is_none() && !flags.has("all") {
-        let message = "USAGE: cordon NODE [flags]\nSee 'kubectl cordon -h' for help and examples";
+        let message =
+            format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples");
         return Err(UsageError::plain(message));
     }
     select(flags, &words, Naming::Needed)
+}
+
+pub(super) fn drain(flags: &Flags) -> Result<Command, UsageError> {
+    let pods = flags.value("pod-selector").map(Selector::parse).transpose();
+    let drain = Drain {
+        ignore_daemon_sets: flags.has("ignore-daemonsets"),
+        delete_empty_dir_data: flags.has("delete-emptydir-data"),
+        force: flags.has("force"),
+        grace_period: flags.number("grace-period")?.filter(|&seconds| seconds >= 0),
+        pod_selector: pods.map_err(UsageError::plain)?,
+        delete: flags.has("disable-eviction"),
+        dry_run: dry_run(flags)?,
+    };
+    Ok(Command::Drain(nodes(flags, &flags.words, "drain")?, drain))
 }
 
 pub(super) fn taint(flags: &Flags) -> Result<Command, UsageError> {
@@ -96,13 +109,95 @@ pub(super) fn taint(flags: &Flags) -> Result<Command, UsageError> {
             return Err(UsageError::plain(message));
         }
     };
-    let is_change = |word: &&String| word.contains(':') || word.ends_with('-');
+    let is_change = |word: &&String| word.contains([':', '=']) || word.ends_with('-');
     let at = words.iter().position(|word| is_change(&word)).unwrap_or(words.len());
     let (names, changes) = words.split_at(at);
     if changes.is_empty() {
         return Err(UsageError::plain("at least one taint update is required"));
     }
-    Ok(Command::Taint(nodes(flags, names)?, changes.to_vec()))
+    let taints = Taints {
+        changes: changes.to_vec(),
+        overwrite: flags.has("overwrite"),
+        shown: shown(flags)?,
+    };
+    Ok(Command::Taint(nodes(flags, names, "taint")?, taints))
+}
+
+pub(super) fn top(flags: &Flags, nodes: bool) -> Result<Command, UsageError> {
+    let sort_by = flags.value("sort-by").map(str::to_string);
+    if let Some(other) = sort_by.as_deref().filter(|by| !matches!(*by, "cpu" | "memory")) {
+        let message = format!("--sort-by accepts only cpu or memory, not {other:?}");
+        return Err(UsageError::plain(message));
+    }
+    let mut words = vec![if nodes { "nodes" } else { "pods" }.to_string()];
+    words.extend(flags.words.iter().cloned());
+    if words.len() > 2 {
+        let what = if nodes { "node" } else { "pod" };
+        return Err(flags.usage(format!("{what} [NAME | -l label]")));
+    }
+    Ok(Command::Top(Top {
+        select: select(flags, &words, Naming::AtWill)?,
+        nodes,
+        containers: flags.has("containers"),
+        no_headers: flags.has("no-headers"),
+        sum: flags.has("sum"),
+        sort_by,
+    }))
+}
+
+pub(super) fn wait(flags: &Flags) -> Result<Command, UsageError> {
+    let wanted = flags.value("for").unwrap_or("");
+    let unknown = || UsageError::plain(format!("unrecognized condition: {wanted:?}"));
+    let wait = match wanted.split_once('=') {
+        _ if wanted.eq_ignore_ascii_case("delete") => Wait::Delete,
+        _ if wanted.eq_ignore_ascii_case("create") => Wait::Create,
+        Some(("condition", condition)) => {
+            let (name, status) = condition.split_once('=').unwrap_or((condition, "True"));
+            Wait::Condition(name.into(), status.into())
+        }
+        Some(("jsonpath", path)) => {
+            let path = path.trim_matches(['\'', '"']);
+            // An `=` inside the braces belongs to a filter.
+            let braces = path.rfind('}').unwrap_or(0);
+            let (path, value) = match path.get(braces..).and_then(|rest| rest.find('=')) {
+                Some(at) => {
+                    let (path, value) = path.split_at(braces + at);
+                    (path, Some(value.trim_start_matches('=').to_string()))
+                }
+                None => (path, None),
+            };
+            let path = path.trim_matches(['\'', '"']);
+            let value = value.map(|value| value.trim_matches(['\'', '"']).to_string());
+            if value.as_deref() == Some("") {
+                return Err(UsageError::plain("jsonpath wait value cannot be empty"));
+            }
+            Wait::Path(Template::path(path).map_err(UsageError::plain)?, value)
+        }
+        _ => return Err(unknown()),
+    };
+    let at_once = matches!(flags.value("timeout"), Some("0" | "0s"));
+    Ok(Command::Wait(select(flags, &flags.words, Naming::Needed)?, wait, at_once))
+}
+
+pub(super) fn events(flags: &Flags) -> Result<Command, UsageError> {
+    if let Some(word) = flags.words.first() {
+        return Err(flags.see_help(format!("unknown command {word:?} for \"kubectl events\"")));
+    }
+    let about: Vec<String> = flags.value("for").map(str::to_string).into_iter().collect();
+    let types = flags.values("types").flat_map(|list| list.split(','));
+    let types: Vec<String> = types.map(str::to_string).collect();
+    let known = |word: &&String| ["normal", "warning"].contains(&&*word.to_lowercase());
+    if types.iter().any(|word| !known(&word)) {
+        return Err(UsageError::plain("valid --types are Normal or Warning"));
+    }
+    let mut select = match about.is_empty() {
+        true => select(flags, &["events".to_string()], Naming::AtWill)?,
+        false => select(flags, &about, Naming::AtWill)?,
+    };
+    if about.is_empty() {
+        select.targets = vec![Target { kind: Kind::Event, which: Which::All }];
+    }
+    Ok(Command::Events(select, view(flags)?, types))
 }
 
 pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
@@ -124,7 +219,7 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
     } else {
         let message = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or \
                        TYPE/NAME is a required argument for the logs command";
-        return Err(flags.see_help(message.into()));
+        return Err(flags.usage(message.into()));
     }
     let tail = flags.number("tail")?.and_then(|lines| usize::try_from(lines).ok());
     Ok(Command::Logs(Logs {
@@ -134,5 +229,7 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
         previous: flags.has("previous"),
         tail,
         prefix: flags.has("prefix"),
+        follow: flags.has("follow"),
+        limit_bytes: flags.number("limit-bytes")?.and_then(|bytes| usize::try_from(bytes).ok()),
     }))
 }

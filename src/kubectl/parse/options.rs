@@ -1,9 +1,10 @@
 //! Options that several verbs take.
 
 use crate::api::Str;
-use crate::kubectl::command::{DryRun, Format, FromText, View};
+use crate::kubectl::command::{Delete, DryRun, Format, FromText, Shown, View};
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
+use crate::kubectl::jsonpath::Template;
 use crate::manifest::nearest;
 
 use super::select::filename;
@@ -19,6 +20,7 @@ pub(super) fn view(flags: &Flags) -> Result<View, UsageError> {
         ignore_not_found: flags.has("ignore-not-found"),
         show_kind: flags.has("show-kind"),
         show_managed_fields: flags.has("show-managed-fields"),
+        watch: flags.has("watch") || flags.has("watch-only"),
     })
 }
 
@@ -26,24 +28,63 @@ pub(super) fn format(flags: &Flags) -> Result<Format, UsageError> {
     let Some(text) = flags.value("output") else {
         return Ok(Format::Table);
     };
+    let template = |template: &str| {
+        if template.is_empty() {
+            return Err(UsageError::plain("template format specified but no template given"));
+        }
+        Template::parse(template).map_err(|error| {
+            UsageError::plain(format!("error parsing jsonpath {template}, {error}"))
+        })
+    };
     Ok(match text.split_once('=').unwrap_or((text, "")) {
         ("", _) => Format::Table,
         ("wide", _) => Format::Wide,
+        ("yaml", _) if flags.has("show-managed-fields") => Format::WholeYaml,
+        ("json", _) if flags.has("show-managed-fields") => Format::WholeJson,
         ("yaml", _) => Format::Yaml,
         ("json", _) => Format::Json,
         ("name", _) => Format::Name,
-        ("jsonpath", template) => Format::JsonPath(template.into()),
+        ("jsonpath", text) => Format::JsonPath(template(text)?),
+        ("custom-columns", text) => Format::Columns(columns(text)?),
+        ("go-template" | "template", _) => {
+            let message = "Go templates are not part of this simulation: use jsonpath";
+            return Err(UsageError::plain(message));
+        }
         (other, _) => {
-            let known = ["json", "name", "wide", "yaml"];
+            let known = ["custom-columns", "json", "jsonpath", "name", "wide", "yaml"];
             return Err(UsageError {
                 message: format!(
                     "unable to match a printer suitable for the output format {other:?}, allowed \
-                     formats are: json,jsonpath,name,wide,yaml"
+                     formats are: {}",
+                    known.join(",")
                 ),
                 suggestion: nearest(other, known).map(|word| format!("-o {word}")),
             });
         }
     })
+}
+
+/// `NAME:.metadata.name,IMAGES:.spec.containers[*].image`.
+fn columns(text: &str) -> Result<Vec<(String, Template)>, UsageError> {
+    if text.is_empty() {
+        let message = "custom-columns format specified but no custom columns given";
+        return Err(UsageError::plain(message));
+    }
+    let mut columns = Vec::new();
+    for part in text.split(',') {
+        let Some((name, path)) = part.split_once(':') else {
+            return Err(UsageError::plain(format!(
+                "unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>"
+            )));
+        };
+        columns.push((name.to_string(), Template::path(path).map_err(UsageError::plain)?));
+    }
+    Ok(columns)
+}
+
+/// How a verb that writes says what it did.
+pub(super) fn shown(flags: &Flags) -> Result<Shown, UsageError> {
+    Ok(Shown { format: format(flags)?, dry_run: dry_run(flags)?, local: flags.has("local") })
 }
 
 pub(super) fn dry_run(flags: &Flags) -> Result<DryRun, UsageError> {
@@ -59,7 +100,7 @@ pub(super) fn dry_run(flags: &Flags) -> Result<DryRun, UsageError> {
 
 pub(super) fn from_text(flags: &Flags) -> Result<FromText, UsageError> {
     if let Some(word) = flags.words.first() {
-        return Err(flags.see_help(format!("Unexpected args: [{word}]")));
+        return Err(flags.usage(format!("Unexpected args: [{word}]")));
     }
     if !filename(flags)? {
         return Err(UsageError::plain("must specify one of -f and -k"));
@@ -81,6 +122,7 @@ pub(super) fn from_text(flags: &Flags) -> Result<FromText, UsageError> {
     if server_side && flags.has("force") {
         return wrong("--force cannot be used with --server-side");
     }
+    let Delete { grace_period, cascade, .. } = super::write::deletion(flags)?;
     Ok(FromText {
         namespace: flags.value("namespace").map(Str::from),
         server_side,
@@ -88,7 +130,11 @@ pub(super) fn from_text(flags: &Flags) -> Result<FromText, UsageError> {
         field_manager: flags.value("field-manager").map(Str::from),
         dry_run,
         force: flags.has("force"),
-        name_only: flags.value("output") == Some("name"),
+        format: format(flags)?,
+        grace_period,
+        cascade,
+        selector: super::select::selector(flags)?,
+        save_config: flags.has("save-config"),
     })
 }
 
@@ -107,7 +153,7 @@ pub(super) fn number32(flags: &Flags, name: &str) -> Result<Option<i32>, UsageEr
 }
 
 /// `key=value` pairs, also several behind commas.
-pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
+pub fn pairs(text: &str) -> Vec<(String, String)> {
     let pair = |part: &str| {
         let (key, value) = part.split_once('=')?;
         Some((key.to_string(), value.to_string()))

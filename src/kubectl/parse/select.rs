@@ -21,10 +21,7 @@ pub(super) fn select(
     words: &[String],
     naming: Naming,
 ) -> Result<Select, UsageError> {
-    let selector = match flags.value("selector") {
-        Some(text) => Some(Selector::parse(text).map_err(UsageError::plain)?),
-        None => None,
-    };
+    let selector = selector(flags)?;
     let fields = flags.value("field-selector").map_or(Ok(Vec::new()), fields)?;
     let limit = flags.number("limit")?.map(|limit| usize::try_from(limit).unwrap_or(0));
     let namespace: Str = flags.value("namespace").unwrap_or("default").into();
@@ -42,6 +39,10 @@ pub(super) fn select(
     if select.selector.is_some() && select.targets.iter().any(named) {
         return Err(UsageError::plain("name cannot be provided when a selector is specified"));
     }
+    if select.namespace.is_none() && select.targets.iter().any(named) {
+        let message = "a resource cannot be retrieved by name across all namespaces";
+        return Err(UsageError::plain(message));
+    }
     if select.all && select.selector.is_some() {
         return Err(UsageError::plain("cannot set --all and --selector at the same time"));
     }
@@ -57,11 +58,17 @@ pub(super) fn select(
     Ok(select)
 }
 
+/// `-l`.
+pub(super) fn selector(flags: &Flags) -> Result<Option<Selector>, UsageError> {
+    let text = flags.value("selector");
+    text.map(Selector::parse).transpose().map_err(UsageError::plain)
+}
+
 pub(super) fn nothing_named(flags: &Flags, naming: Naming) -> UsageError {
     match naming {
-        Naming::AtWill => flags.see_help(
-            "You must specify the type of resource. Use \"kubectl api-resources\" for a complete \
-             list of supported resources."
+        Naming::AtWill => flags.usage(
+            "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed \
+             description of that resource (e.g. kubectl explain pods)."
                 .into(),
         ),
         Naming::Needed => UsageError::plain(
@@ -73,6 +80,9 @@ pub(super) fn nothing_named(flags: &Flags, naming: Naming) -> UsageError {
 }
 
 pub(super) fn filename(flags: &Flags) -> Result<bool, UsageError> {
+    if flags.value("kustomize").is_some() {
+        return Err(UsageError::plain("-k is not part of this simulation: there are no files"));
+    }
     match flags.value("filename") {
         None => Ok(false),
         Some("-") => Ok(true),
@@ -107,7 +117,7 @@ pub(super) fn fields(text: &str) -> Result<Vec<(String, bool, String)>, UsageErr
 }
 
 /// The kinds of `all`, in kubectl's order.
-pub(super) const ALL: [Kind; 9] = [
+pub const ALL: [Kind; 9] = [
     Kind::Pod,
     Kind::ReplicationController,
     Kind::Service,
@@ -119,7 +129,7 @@ pub(super) const ALL: [Kind; 9] = [
     Kind::Job,
 ];
 
-pub(super) fn kinds(text: &str) -> Result<Vec<Kind>, UsageError> {
+pub fn kinds(text: &str) -> Result<Vec<Kind>, UsageError> {
     let mut found = Vec::new();
     for word in text.split(',').filter(|word| !word.is_empty()) {
         match Kind::of_argument(word) {

@@ -1,17 +1,28 @@
-//! Verbs that make, change and delete objects.
+//! Verbs that change and delete objects.
 
-use crate::api::Kind;
 use crate::apiserver::{Part, Propagation};
-use crate::kubectl::command::{Command, Delete, Named, Patch, PatchKind, Scale};
+use crate::kubectl::command::{Command, Delete, Patch, PatchKind, Scale};
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
 use crate::manifest::nearest;
 
-use super::options::{dry_run, number32, pairs};
-use super::select::{Naming, kinds, select};
+use super::options::{dry_run, from_text, number32, shown};
+use super::select::{Naming, select};
 
 pub(super) fn delete(flags: &Flags) -> Result<Command, UsageError> {
     let select = select(flags, &flags.words, Naming::Needed)?;
+    match flags.value("output") {
+        None | Some("" | "name") => {}
+        Some(other) => {
+            let message = format!("unexpected -o output mode: {other}. We only support '-o name'");
+            return Err(UsageError::plain(message));
+        }
+    }
+    Ok(Command::Delete(select, deletion(flags)?))
+}
+
+/// The options of a deletion.
+pub(super) fn deletion(flags: &Flags) -> Result<Delete, UsageError> {
     let force = flags.has("force");
     let mut grace_period = flags.number("grace-period")?.filter(|&seconds| seconds >= 0);
     if flags.has("now") {
@@ -46,69 +57,34 @@ pub(super) fn delete(flags: &Flags) -> Result<Command, UsageError> {
             return Err(UsageError { message, suggestion });
         }
     };
-    let options = Delete {
+    Ok(Delete {
         grace_period,
         force,
         cascade,
         ignore_not_found: flags.has("ignore-not-found"),
         name_only: flags.value("output") == Some("name"),
         dry_run: dry_run(flags)?,
-    };
-    Ok(Command::Delete(select, options))
-}
-
-pub(super) fn named(flags: &Flags, kind: Kind, name: &str) -> Result<Named, UsageError> {
-    Ok(Named {
-        kind,
-        name: name.into(),
-        namespace: flags.value("namespace").unwrap_or("default").into(),
-        image: flags.value("image").map(str::to_string),
-        replicas: number32(flags, "replicas")?,
-        port: number32(flags, "port")?,
-        labels: flags.values("labels").flat_map(pairs).collect(),
-        restart: flags.value("restart").map(str::to_string),
-        literals: flags.values("from-literal").flat_map(pairs).collect(),
-        command: Vec::new(),
-        dry_run: dry_run(flags)?,
     })
 }
 
+/// `create` without a kind.
 pub(super) fn create(flags: &Flags) -> Result<Command, UsageError> {
-    let Some((kind, rest)) = flags.words.split_first() else {
-        return Err(UsageError::plain("must specify one of -f and -k"));
-    };
-    let kind = match kinds(kind)?.as_slice() {
-        [kind @ (Kind::Deployment | Kind::Namespace | Kind::ConfigMap | Kind::Job)] => *kind,
-        _ => return Ok(Command::NotHere(format!("create {kind}"))),
-    };
-    let Some((name, command)) = rest.split_first() else {
-        return Err(flags.see_help("exactly one NAME is required, got 0".into()));
-    };
-    let needs_image = matches!(kind, Kind::Deployment | Kind::Job);
-    if needs_image && flags.value("image").is_none() {
-        return Err(flags.see_help("required flag(s) \"image\" not set".into()));
+    if flags.value("filename").is_none()
+        && let Some(kind) = flags.words.first()
+    {
+        let near = nearest(kind, super::verbs::below("create"));
+        return Err(UsageError {
+            message: format!("Unexpected args: [{kind}]"),
+            suggestion: near.map(|word| format!("create {word}")),
+        });
     }
-    let mut named = named(flags, kind, name)?;
-    named.command = command.to_vec();
-    Ok(Command::CreateNamed(named))
-}
-
-pub(super) fn run(flags: &Flags) -> Result<Command, UsageError> {
-    let Some((name, command)) = flags.words.split_first() else {
-        return Err(flags.see_help("NAME is required for run".into()));
-    };
-    if flags.value("image").is_none() {
-        return Err(flags.see_help("required flag(s) \"image\" not set".into()));
-    }
-    let mut named = named(flags, Kind::Pod, name)?;
-    named.command = command.to_vec();
-    Ok(Command::CreateNamed(named))
+    Ok(Command::Create(from_text(flags)?))
 }
 
 pub(super) fn scale(flags: &Flags) -> Result<Command, UsageError> {
     let select = select(flags, &flags.words, Naming::Needed)?;
     let Some(replicas) = number32(flags, "replicas")? else {
-        return Err(flags.see_help("required flag(s) \"replicas\" not set".into()));
+        return Err(UsageError::plain("required flag(s) \"replicas\" not set"));
     };
     if replicas < 0 {
         let message = "The --replicas=COUNT flag is required, and COUNT must be greater than or \
@@ -116,37 +92,7 @@ pub(super) fn scale(flags: &Flags) -> Result<Command, UsageError> {
         return Err(UsageError::plain(message));
     }
     let current = number32(flags, "current-replicas")?.filter(|&count| count >= 0);
-    Ok(Command::Scale(select, Scale { replicas, current }))
-}
-
-pub(super) fn set(flags: &Flags) -> Result<Command, UsageError> {
-    let Some((what, rest)) = flags.words.split_first() else {
-        return Err(UsageError::plain("set: what? image, for example"));
-    };
-    if what != "image" {
-        return Ok(Command::NotHere(format!("set {what}")));
-    }
-    let is_pair = |word: &&String| word.contains('=') && !word.contains("$(");
-    let objects: Vec<String> = rest.iter().filter(|word| !is_pair(word)).cloned().collect();
-    let pair = |word: &String| {
-        let (container, image) = word.split_once('=')?;
-        Some((container.to_string(), image.to_string()))
-    };
-    let images: Vec<_> = rest.iter().filter(is_pair).filter_map(pair).collect();
-    if objects.is_empty() && !flags.has("all") {
-        let message = "one or more resources must be specified as <resource> <name> or \
-                       <resource>/<name>";
-        return Err(UsageError::plain(message));
-    }
-    if images.is_empty() {
-        return Err(UsageError::plain("at least one image update is required"));
-    }
-    if images.len() > 1 && images.iter().any(|(container, _)| container == "*") {
-        let message = "all containers are already specified by *, but saw more than one \
-                       container_name=container_image pairs";
-        return Err(UsageError::plain(message));
-    }
-    Ok(Command::SetImage(select(flags, &objects, Naming::Needed)?, images))
+    Ok(Command::Scale(select, Scale { replicas, current, shown: shown(flags)? }))
 }
 
 pub(super) fn patch(flags: &Flags) -> Result<Command, UsageError> {

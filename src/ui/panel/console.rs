@@ -75,37 +75,105 @@ fn answer(lane: Option<LaneId>, output: &Output) -> AnyView {
     .into_any()
 }
 
-#[component]
-fn Prompt() -> impl IntoView {
-    let page = Page::get();
-    let line = RwSignal::new(String::new());
-    let lanes = RwSignal::new(Lanes::Both);
-    // Counted from the newest; 0 is what is being written.
-    let back = RwSignal::new(0usize);
-    let field = NodeRef::<Input>::new();
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let text = line.get_untracked().trim().to_owned();
-        if !text.is_empty() {
-            page.run.act(&text, lanes.get_untracked());
-            line.set(String::new());
-            back.set(0);
+/// The line that is being written.
+#[derive(Clone, Copy)]
+struct Typing {
+    page: Page,
+    line: RwSignal<String>,
+    lanes: RwSignal<Lanes>,
+    /// Counted from the newest; 0 is what is being written.
+    back: RwSignal<usize>,
+    /// What may come next, where Tab found more than one thing.
+    offers: RwSignal<Vec<String>>,
+    field: NodeRef<Input>,
+}
+
+impl Typing {
+    fn new(page: Page) -> Typing {
+        Typing {
+            page,
+            line: RwSignal::new(String::new()),
+            lanes: RwSignal::new(Lanes::Both),
+            back: RwSignal::new(0),
+            offers: RwSignal::new(Vec::new()),
+            field: NodeRef::new(),
         }
-    };
-    let recall = move |event: KeyboardEvent| {
-        let step: i64 = match event.key().as_str() {
-            "ArrowUp" => 1,
-            "ArrowDown" => -1,
-            _ => return,
+    }
+
+    fn submit(self) {
+        let text = self.line.get_untracked().trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let answers = self.page.run.act(&text, self.lanes.get_untracked());
+        self.line.set(String::new());
+        self.back.set(0);
+        self.offers.set(Vec::new());
+        self.page.follow(&answers);
+    }
+
+    /// Completes the line. Whether there was something to complete: else Tab moves on, also when
+    /// it is pressed again and adds nothing, so that nobody is held here.
+    fn complete(self) -> bool {
+        let text = self.line.get_untracked();
+        let field = self.field.get_untracked();
+        let caret = field.and_then(|field| field.selection_start().ok().flatten());
+        let at_end = caret.is_none_or(|caret| caret as usize == text.encode_utf16().count());
+        if text.trim().is_empty() || !at_end {
+            return false;
+        }
+        let Some((longer, names)) = self.page.run.complete(&text) else {
+            return false;
         };
-        event.prevent_default();
-        let lines: Vec<String> = page
+        let same = longer == text && self.offers.with_untracked(|offered| *offered == names);
+        self.offers.set(names);
+        self.line.set(longer);
+        !same
+    }
+
+    /// Goes through the lines that were written before.
+    fn recall(self, step: i64) {
+        let lines: Vec<String> = self
+            .page
             .run
             .console
             .with_untracked(|entries| entries.iter().map(|entry| entry.line.clone()).collect());
-        let to = (back.get_untracked() as i64 + step).clamp(0, lines.len() as i64) as usize;
-        back.set(to);
-        line.set(if to == 0 { String::new() } else { lines[lines.len() - to].clone() });
+        let to = (self.back.get_untracked() as i64 + step).clamp(0, lines.len() as i64) as usize;
+        self.back.set(to);
+        self.line.set(if to == 0 { String::new() } else { lines[lines.len() - to].clone() });
+    }
+
+    fn press(self, event: KeyboardEvent) {
+        let done = match event.key().as_str() {
+            "Tab" => !event.shift_key() && self.complete(),
+            "ArrowUp" => {
+                self.recall(1);
+                true
+            }
+            "ArrowDown" => {
+                self.recall(-1);
+                true
+            }
+            _ => false,
+        };
+        if done {
+            event.prevent_default();
+        }
+    }
+
+    fn write(self, text: String) {
+        self.line.set(text);
+        self.offers.set(Vec::new());
+    }
+}
+
+#[component]
+fn Prompt() -> impl IntoView {
+    let typing = Typing::new(Page::get());
+    let Typing { line, lanes, offers, field, .. } = typing;
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        typing.submit();
     };
     let choose = move |event| {
         lanes.set(match event_target_value(&event).as_str() {
@@ -114,7 +182,11 @@ fn Prompt() -> impl IntoView {
             _ => Lanes::Both,
         });
     };
+    let offered = move || offers.with(|names| names.join("  "));
     view! {
+        <Show when=move || offers.with(|names| !names.is_empty())>
+            <p class="hint-text mono" role="status">{offered}</p>
+        </Show>
         <form class="prompt" on:submit=submit>
             <span class="mono" aria-hidden="true">"$"</span>
             <input
@@ -126,8 +198,8 @@ fn Prompt() -> impl IntoView {
                 autocapitalize="off"
                 autocomplete="off"
                 prop:value=move || line.get()
-                on:input=move |event| line.set(event_target_value(&event))
-                on:keydown=recall
+                on:input=move |event| typing.write(event_target_value(&event))
+                on:keydown=move |event| typing.press(event)
             />
             <select aria-label=move || tr!(lane.which) on:change=choose>
                 <option value="both">{move || tr!(lane.both)}</option>

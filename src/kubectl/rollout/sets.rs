@@ -1,0 +1,163 @@
+//! `kubectl rollout` for StatefulSets and DaemonSets, whose revisions are ControllerRevisions.
+
+use std::sync::Arc;
+
+use crate::api::{Kind, Object, Value};
+
+use super::super::command::RolloutAction;
+use super::super::resources::printed;
+use super::super::yaml::yaml;
+use super::super::{Api, Output};
+use super::{revision_table, roll_back, unsupported};
+
+/// Carries out `status`, `history` or `undo`.
+pub fn run(
+    object: &Arc<Object>,
+    action: RolloutAction,
+    api: &mut dyn Api,
+    out: &mut Output,
+) -> Result<(), String> {
+    let value = object.to_value();
+    match action {
+        RolloutAction::Status(_) => status(object, &value, out),
+        RolloutAction::History(revision) => history(object, revision, api, out),
+        RolloutAction::Undo(revision, dry_run) => {
+            let found = revisions(object, api);
+            let target = match revision {
+                0 => found.len().checked_sub(2).and_then(|at| found.get(at)),
+                _ => found.iter().find(|(number, _)| *number == revision),
+            };
+            let Some((_, target)) = target else {
+                return Err(match revision {
+                    0 => "error: no last revision to roll back to".into(),
+                    _ => "error: unable to find specified revision in history".into(),
+                });
+            };
+            let template = template(target);
+            if value.pointer("/spec/template") == Some(&template) {
+                out.line(format!(
+                    "{} skipped rollback (current template already matches revision {revision})",
+                    printed(object)
+                ));
+                return Ok(());
+            }
+            roll_back(object, dry_run, api, out, &mut |value| {
+                value["spec"]["template"] = template.clone();
+            })
+        }
+        _ => Err(unsupported(object, action)),
+    }
+}
+
+fn number(value: &Value, pointer: &str) -> i64 {
+    value.pointer(pointer).and_then(Value::as_i64).unwrap_or(0)
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
+}
+
+fn status(object: &Object, value: &Value, out: &mut Output) -> Result<(), String> {
+    let strategy = text(value, "/spec/updateStrategy/type");
+    if !matches!(strategy, "" | "RollingUpdate") {
+        let message = "error: rollout status is only available for RollingUpdate strategy type";
+        return Err(message.into());
+    }
+    let observed = number(value, "/status/observedGeneration");
+    let seen = observed >= object.meta().generation && observed > 0;
+    let name = &*object.meta().name;
+    out.line(match object.kind() {
+        Kind::DaemonSet if !seen => "Waiting for daemon set spec update to be observed...".into(),
+        Kind::DaemonSet => daemon_set(name, value),
+        _ if !seen => "Waiting for statefulset spec update to be observed...".into(),
+        _ => stateful_set(value),
+    });
+    Ok(())
+}
+
+fn daemon_set(name: &str, value: &Value) -> String {
+    let count = |field: &str| number(value, &format!("/status/{field}"));
+    let wanted = count("desiredNumberScheduled");
+    let updated = count("updatedNumberScheduled");
+    let available = count("numberAvailable");
+    let waits =
+        |what: String| format!("Waiting for daemon set {name:?} rollout to finish: {what}...");
+    if updated < wanted {
+        waits(format!("{updated} out of {wanted} new pods have been updated"))
+    } else if available < wanted {
+        waits(format!("{available} of {wanted} updated pods are available"))
+    } else {
+        format!("daemon set {name:?} successfully rolled out")
+    }
+}
+
+fn stateful_set(value: &Value) -> String {
+    let count = |field: &str| number(value, &format!("/status/{field}"));
+    let wanted = value.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+    let (ready, updated) = (count("readyReplicas"), count("updatedReplicas"));
+    if ready < wanted {
+        return format!("Waiting for {} pods to be ready...", wanted - ready);
+    }
+    let partition = value.pointer("/spec/updateStrategy/rollingUpdate/partition");
+    if let Some(partition) = partition.and_then(Value::as_i64) {
+        let due = wanted - partition;
+        return match updated < due {
+            true => format!(
+                "Waiting for partitioned roll out to finish: {updated} out of {due} new pods have \
+                 been updated..."
+            ),
+            false => {
+                format!("partitioned roll out complete: {updated} new pods have been updated...")
+            }
+        };
+    }
+    let (current, update) =
+        (text(value, "/status/currentRevision"), text(value, "/status/updateRevision"));
+    match current == update {
+        true => format!(
+            "statefulset rolling update complete {} pods at revision {current}...",
+            count("currentReplicas")
+        ),
+        false => format!(
+            "waiting for statefulset rolling update to complete {updated} pods at revision \
+             {update}..."
+        ),
+    }
+}
+
+/// The object's revisions, the oldest first.
+fn revisions(object: &Object, api: &dyn Api) -> Vec<(i64, Arc<Object>)> {
+    let meta = object.meta();
+    let all = api.list(Kind::ControllerRevision, Some(&meta.namespace));
+    let own = all.into_iter().filter(|revision| revision.meta().is_controlled_by(&meta.uid));
+    let numbered = own.map(|revision| (number(&revision.to_value(), "/revision"), revision));
+    let mut found: Vec<(i64, Arc<Object>)> = numbered.collect();
+    found.sort_by_key(|(number, _)| *number);
+    found
+}
+
+/// The template that a revision holds, without the directive of its patch.
+fn template(revision: &Object) -> Value {
+    let value = revision.to_value();
+    let mut template = value.pointer("/data/spec/template").cloned().unwrap_or_default();
+    if let Some(fields) = template.as_object_mut() {
+        fields.remove("$patch");
+    }
+    template
+}
+
+fn history(object: &Object, revision: i64, api: &dyn Api, out: &mut Output) -> Result<(), String> {
+    let found = revisions(object, api);
+    let name = printed(object);
+    if revision > 0 {
+        let found = found.iter().find(|(number, _)| *number == revision);
+        let (_, found) = found.ok_or("error: unable to find the specified revision")?;
+        out.line(format!("{name} with revision #{revision}\nPod Template:"));
+        for line in yaml(&template(found)).lines() {
+            out.line(format!("  {line}"));
+        }
+        return Ok(());
+    }
+    revision_table(&name, &found, out);
+    Ok(())
+}
