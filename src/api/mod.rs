@@ -2,9 +2,11 @@
 //! of an object is kept as it came, in `rest`, so that nothing a user wrote is lost.
 
 mod condition;
+pub mod custom;
 mod deployment;
 mod event;
 mod field_error;
+mod generic;
 mod int_or_string;
 mod kind;
 mod lease;
@@ -27,6 +29,7 @@ pub use deployment::{
 };
 pub use event::{Event, EventSource, EventType, ObjectReference};
 pub use field_error::{FieldError, FieldErrorKind};
+pub use generic::amounts;
 pub use int_or_string::{IntOrString, ScaleError};
 pub use kind::{Kind, KindInfo};
 pub use lease::{Lease, LeaseSpec};

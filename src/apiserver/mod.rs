@@ -1,9 +1,14 @@
 //! The API server: a request in, a response and watch events out.
 
+mod admitting;
+pub mod admission;
+pub mod custom;
 pub mod defaults;
 pub mod deletion;
 mod error;
+pub mod eviction;
 mod merge_patch;
+pub mod quota;
 mod request;
 mod server;
 mod store;
@@ -11,7 +16,7 @@ mod strategy;
 pub mod validation;
 mod watch_event;
 
-pub use error::{ApiError, Reason};
+pub use error::{ApiError, Cause, Reason};
 pub use request::{DeleteOptions, Part, Preconditions, Propagation, Request, Response, Verb};
 pub use server::ApiServer;
 pub use store::{Commit, EVENT_LIMIT, HISTORY_LIMIT, OBJECT_LIMIT, Store};

@@ -19,6 +19,8 @@ pub enum Request {
     Delete(ObjectKey, DeleteOptions),
     /// Give a pod (with this uid) its node.
     Bind(ObjectKey, Str, Str),
+    /// Evict a pod: delete it, if its PodDisruptionBudget lets it go.
+    Evict(ObjectKey, DeleteOptions),
     /// Read one object.
     Get(ObjectKey),
 }
@@ -32,6 +34,8 @@ pub enum Part {
     Status,
     /// `spec.replicas` alone.
     Scale,
+    /// `spec.finalizers` of a namespace alone.
+    Finalize,
 }
 
 /// The answer to a request: the object as it now is (for a delete: as it was last).
@@ -83,6 +87,8 @@ pub enum Verb {
     Get,
     /// POST of a binding.
     Bind,
+    /// POST of an eviction.
+    Evict,
 }
 
 impl Request {
@@ -94,6 +100,7 @@ impl Request {
             Request::Patch(..) => Verb::Patch,
             Request::Delete(..) => Verb::Delete,
             Request::Bind(..) => Verb::Bind,
+            Request::Evict(..) => Verb::Evict,
             Request::Get(_) => Verb::Get,
         }
     }
@@ -103,7 +110,7 @@ impl Request {
         match self {
             Request::Create(object) | Request::Update(_, object) => object.key(),
             Request::Patch(_, key, _) | Request::Delete(key, _) => key.clone(),
-            Request::Bind(key, ..) | Request::Get(key) => key.clone(),
+            Request::Bind(key, ..) | Request::Evict(key, _) | Request::Get(key) => key.clone(),
         }
     }
 

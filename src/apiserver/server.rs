@@ -2,7 +2,8 @@
 //! the real server (read, check preconditions, merge, default, validate, store). Kubernetes:
 //! apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
 //!
-//! Left out: authentication, dry run, managed fields, server-side apply, quota.
+//! Left out: authentication, dry run, managed fields, server-side apply. What admission adds to the
+//! phases is in `admitting.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,9 +26,11 @@ const MODIFIED: &str = "the object has been modified; please apply your changes 
 /// One cluster's API server.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    store: Store,
+    pub(super) store: Store,
     seed: u64,
     created: u64,
+    /// The time of the request that is carried out.
+    pub(super) now: Timestamp,
     /// How many names were generated from each prefix.
     generated: BTreeMap<Str, u64>,
 }
@@ -35,7 +38,13 @@ pub struct ApiServer {
 impl ApiServer {
     /// An empty server. `seed` decides uids and generated names.
     pub fn new(seed: u64) -> ApiServer {
-        ApiServer { store: Store::default(), seed, created: 0, generated: BTreeMap::new() }
+        ApiServer {
+            store: Store::default(),
+            seed,
+            created: 0,
+            now: Timestamp::EPOCH,
+            generated: BTreeMap::new(),
+        }
     }
 
     /// What is stored.
@@ -50,23 +59,27 @@ impl ApiServer {
 
     /// Carries out a request.
     pub fn handle(&mut self, request: &Request, now: Time) -> Response {
+        self.now = Timestamp::from(now);
         match request {
             Request::Create(object) => self.create(object, now),
             Request::Update(part, object) => self.update(*part, object),
             Request::Patch(part, key, patch) => self.patch(*part, key, patch),
             Request::Delete(key, options) => self.delete(key, options, now),
             Request::Bind(pod, uid, node) => self.bind(pod, uid, node, now),
+            Request::Evict(pod, options) => self.evict(pod, options, now),
             Request::Get(key) => self.read(key).cloned(),
         }
     }
 
-    fn read(&self, key: &ObjectKey) -> Result<&Arc<Object>, ApiError> {
+    pub(super) fn read(&self, key: &ObjectKey) -> Result<&Arc<Object>, ApiError> {
         self.store.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))
     }
 
     fn create(&mut self, object: &Object, now: Time) -> Response {
-        let mut object = object.clone();
+        let asked = object;
+        let mut object = asked.clone();
         strategy::prepare_for_create(&mut object);
+        self.admit(asked, &mut object)?;
         if object.meta().name.is_empty() {
             object.meta_mut().name = self.generate_name(&object)?;
         }
@@ -79,6 +92,7 @@ impl ApiServer {
             return Err(error);
         }
         strategy::validate_create(&object)?;
+        self.admit_sound(None, &mut object)?;
         self.created += 1;
         let uid = self.new_uid(&key);
         let meta = object.meta_mut();
@@ -142,6 +156,7 @@ impl ApiServer {
         let asked = object.meta();
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
         let after = strategy::merge_update(part, &stored, object);
+        let after = self.admit_update(part, &stored, object, after)?;
         self.store_update(part, &stored, after)
     }
 
@@ -155,12 +170,14 @@ impl ApiServer {
         if part != Part::Status {
             strategy::validate_update(stored, &after)?;
         }
+        self.admit_sound(Some(stored), &mut after)?;
         let meta = after.meta();
         let done = meta.is_terminating()
             && meta.finalizers.is_empty()
-            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0;
+            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0
+            && self.may_go(&after);
         if done {
-            let removed = self.store.remove(&stored.key());
+            let removed = self.remove(&stored.key());
             return Ok(removed.unwrap_or_else(|| stored.clone()));
         }
         self.store.put(after)
@@ -180,17 +197,21 @@ impl ApiServer {
         }
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
         let after = strategy::merge_update(part, &stored, &patched);
+        let after = self.admit_update(part, &stored, &patched, after)?;
         self.store_update(part, &stored, after)
     }
 
-    fn delete(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Time) -> Response {
+    pub(super) fn delete(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Time) -> Response {
         let stored = self.read(key)?.clone();
         let asked = &options.preconditions;
         let uid = asked.uid.clone().unwrap_or_else(|| "".into());
         check_preconditions(&stored, &uid, asked.resource_version.unwrap_or(0))?;
+        if let Some(response) = self.begin_special_deletion(&stored, now)? {
+            return Ok(response);
+        }
         match deletion::begin(&stored, options, Timestamp::from(now)) {
             Deletion::Remove => {
-                let removed = self.store.remove(key);
+                let removed = self.remove(key);
                 Ok(removed.unwrap_or_else(|| stored.clone()))
             }
             Deletion::Mark(after) => {

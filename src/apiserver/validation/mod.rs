@@ -11,6 +11,7 @@ mod errors;
 mod generic;
 mod meta;
 mod pod;
+mod policy;
 mod probe;
 mod status;
 #[cfg(test)]
@@ -21,8 +22,7 @@ mod workload;
 
 use crate::api::Object;
 
-use errors::Errors;
-
+pub use errors::Errors;
 pub use status::validate_status;
 pub use update::validate_update;
 pub use words::validate_words;
