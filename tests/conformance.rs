@@ -120,9 +120,6 @@ const FILES: &[(&str, Check)] = &[
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
-    ("validation_errors", "LimitRange request missing", "LimitRanges are only kept"),
-    ("validation_errors", "LimitRange request below minimum", "LimitRanges are only kept"),
-    ("validation_errors", "ResourceQuota exceeded", "ResourceQuotas are only kept"),
 ];
 
 fn folder() -> PathBuf {

@@ -100,16 +100,15 @@ impl Served {
         self.kind.group() == group && versions.into_iter().flatten().any(is_it)
     }
 
-    /// Singular and short names.
-    pub fn other_names(&self) -> impl Iterator<Item = &str> {
-        let list = |path: &str| {
-            let list = self.definition.field(path).and_then(|list| list.as_array());
-            list.into_iter().flatten().filter_map(|name| name.as_str())
-        };
-        let singular = self.definition.text("spec/names/singular");
-        std::iter::once(singular)
-            .filter(|name| !name.is_empty())
-            .chain(list("spec/names/shortNames"))
+    /// Short names on a kubectl line.
+    pub fn short_names(&self) -> impl Iterator<Item = &str> {
+        let list = self.definition.field("spec/names/shortNames").and_then(|list| list.as_array());
+        list.into_iter().flatten().filter_map(|name| name.as_str())
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.definition.text("spec/names/singular") == name
+            || self.short_names().any(|short| short == name)
     }
 }
 
@@ -146,9 +145,8 @@ pub(super) fn of_argument(name: &str, group: &str) -> Option<Kind> {
     let served = served();
     let named = |one: &&Served| {
         let info = one.kind.info();
-        let called = info.plural == name
-            || info.kind.eq_ignore_ascii_case(name)
-            || one.other_names().any(|other| other == name);
+        let called =
+            info.plural == name || info.kind.eq_ignore_ascii_case(name) || one.is_called(name);
         let own = one.kind.group();
         let versioned = group.split_once('.').is_some_and(|(_, rest)| rest == own);
         called && (group.is_empty() || group == own || versioned)

@@ -155,7 +155,12 @@ impl ApiServer {
     }
 
     /// `pods/eviction`.
-    pub(super) fn evict(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Time) -> Response {
+    pub(super) fn evict(
+        &mut self,
+        key: &ObjectKey,
+        options: &DeleteOptions,
+        now: Time,
+    ) -> Response {
         let allowed = eviction::decide(&self.store, key, self.now)?;
         if let Some(budget) = allowed.budget {
             self.store.put(budget)?;

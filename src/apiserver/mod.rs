@@ -1,7 +1,7 @@
 //! The API server: a request in, a response and watch events out.
 
-mod admitting;
 pub mod admission;
+mod admitting;
 pub mod custom;
 pub mod defaults;
 pub mod deletion;

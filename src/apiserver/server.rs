@@ -201,7 +201,12 @@ impl ApiServer {
         self.store_update(part, &stored, after)
     }
 
-    pub(super) fn delete(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Time) -> Response {
+    pub(super) fn delete(
+        &mut self,
+        key: &ObjectKey,
+        options: &DeleteOptions,
+        now: Time,
+    ) -> Response {
         let stored = self.read(key)?.clone();
         let asked = &options.preconditions;
         let uid = asked.uid.clone().unwrap_or_else(|| "".into());

@@ -58,6 +58,11 @@ impl Cache {
         self.kinds.get(&kind).into_iter().flat_map(|named| named.values())
     }
 
+    /// The kinds of which it knows objects.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        self.kinds.keys().copied()
+    }
+
     /// How many objects of a kind it knows.
     pub fn count(&self, kind: Kind) -> usize {
         self.kinds.get(&kind).map_or(0, |named| named.len())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{Kind, Object, Value};
+use crate::apiserver::custom::definition::replicas_path;
 use crate::apiserver::{ApiError, Part, Request};
 
 use super::command::{Patch, PatchKind, Scale, Select};
@@ -50,6 +51,9 @@ fn scales(kind: Kind) -> bool {
 pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let (kind, name) = (object.kind(), printed(object));
+        if kind.is_custom() {
+            return scale_defined(object, scale.replicas, api, out);
+        }
         if !scales(kind) {
             let plural = resource(kind);
             return Err(format!(
@@ -70,6 +74,30 @@ pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output
         out.line(format!("{name} scaled"));
         Ok(())
     });
+}
+
+/// Of a kind that a user defined, the definition says where the number stands.
+fn scale_defined(
+    object: &Object,
+    replicas: i32,
+    api: &mut dyn Api,
+    out: &mut Output,
+) -> Result<(), String> {
+    let definition = crate::api::custom::definition(object.kind());
+    let path = definition.as_ref().and_then(|definition| replicas_path(definition));
+    let Some(path) = path else {
+        let plural = resource(object.kind());
+        return Err(format!(
+            "Error from server (NotFound): the server could not find the requested resource \
+             ({plural}/scale)"
+        ));
+    };
+    let steps = path.trim_start_matches('.').rsplit('.');
+    let patch = steps.fold(json!(replicas), |inner, step| json!({ step: inner }));
+    let request = Request::Patch(Part::Scale, object.key(), patch);
+    api.request(request).map_err(|e| refused(&e, None))?;
+    out.line(format!("{} scaled", printed(object)));
+    Ok(())
 }
 
 /// Where a kind keeps the spec of its pods.

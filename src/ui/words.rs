@@ -293,6 +293,7 @@ fn verb(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Get => "get",
         Verb::Bind => "bind",
+        Verb::Evict => "evict",
     }
 }
 

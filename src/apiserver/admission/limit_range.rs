@@ -62,18 +62,18 @@ fn fill_container(
 ) {
     let name = container.name.clone();
     let resources = &mut container.resources;
-    let lists = [
-        ("request", requests, &mut resources.requests),
-        ("limit", limits, &mut resources.limits),
-    ];
+    let lists =
+        [("request", requests, &mut resources.requests), ("limit", limits, &mut resources.limits)];
     for (word, defaults, own) in lists {
-        let missing: Vec<_> = defaults.iter().filter(|(name, _)| !own.contains_key(*name)).collect();
+        let missing: Vec<_> =
+            defaults.iter().filter(|(name, _)| !own.contains_key(*name)).collect();
         if missing.is_empty() {
             continue;
         }
         let names: Vec<&str> = missing.iter().map(|(name, _)| &***name).collect();
         told.push(format!("{} {word} for {what} {name}", names.join(", ")));
-        let missing: Amounts = missing.into_iter().map(|(n, amount)| (n.clone(), *amount)).collect();
+        let missing: Amounts =
+            missing.into_iter().map(|(n, amount)| (n.clone(), *amount)).collect();
         own.extend(missing);
     }
 }
@@ -87,7 +87,8 @@ pub fn complete(range: &mut Generic) {
         if item.get("type").and_then(Value::as_str) != Some("Container") {
             continue;
         }
-        for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")]
+        for (to, from) in
+            [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")]
         {
             let source = item.get(from).and_then(Value::as_object).cloned().unwrap_or_default();
             let target = item.entry(to).or_insert_with(|| Value::Object(Default::default()));

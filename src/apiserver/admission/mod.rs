@@ -9,6 +9,8 @@
 pub mod limit_range;
 pub mod namespace;
 pub mod priority;
+#[cfg(test)]
+mod tests;
 
 use crate::api::{Generic, Kind, Object};
 

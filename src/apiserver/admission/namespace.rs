@@ -113,8 +113,11 @@ pub fn is_finalized(namespace: &Generic) -> bool {
 /// The namespaces of a new cluster, as the server makes them at its start.
 pub fn built_in(now: Timestamp) -> impl Iterator<Item = Object> {
     BUILT_IN.into_iter().map(move |name| {
-        let mut namespace =
-            Generic { kind: Kind::Namespace, metadata: Default::default(), rest: Default::default() };
+        let mut namespace = Generic {
+            kind: Kind::Namespace,
+            metadata: Default::default(),
+            rest: Default::default(),
+        };
         namespace.metadata.name = name.into();
         namespace.metadata.creation_timestamp = Some(now);
         begin(&mut namespace);

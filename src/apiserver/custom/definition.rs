@@ -174,13 +174,16 @@ fn conflict(store: &Store, definition: &Generic) -> Option<(&'static str, String
     let mut taken: Vec<String> = Vec::new();
     let mut kinds: Vec<String> = Vec::new();
     for info in Kind::all().iter().filter(|info| info.id.group() == group) {
-        taken.extend(std::iter::once(info.plural).chain(info.short.iter().copied()).map(Into::into));
+        taken
+            .extend(std::iter::once(info.plural).chain(info.short.iter().copied()).map(Into::into));
         taken.push(info.kind.to_lowercase());
         kinds.push(info.kind.into());
     }
-    let others = store.list(Kind::CustomResourceDefinition).filter_map(|object| object.as_generic());
+    let others =
+        store.list(Kind::CustomResourceDefinition).filter_map(|object| object.as_generic());
     for other in others.filter(|other| other.metadata.name != definition.metadata.name) {
-        let names = other.field("status/acceptedNames").filter(|_| other.text("spec/group") == group);
+        let names =
+            other.field("status/acceptedNames").filter(|_| other.text("spec/group") == group);
         let Some(names) = names else { continue };
         taken.extend(["plural", "singular"].iter().map(|field| word(names, field).to_string()));
         taken.extend(short_names(names).map(Into::into));
@@ -310,7 +313,7 @@ fn structural(schema: &Map<String, Value>, path: &str, depth: usize, errors: &mu
     if depth > DEPTH_MAX {
         return;
     }
-    let mut below = |path: String, inner: &Value, what: &str, errors: &mut Errors| {
+    let below = |path: String, inner: &Value, what: &str, errors: &mut Errors| {
         let Some(inner) = inner.as_object() else { return };
         let flag = |name: &str| inner.get(name).and_then(Value::as_bool).unwrap_or(false);
         let free = flag("x-kubernetes-int-or-string")

@@ -13,5 +13,7 @@ pub mod definition;
 pub mod objects;
 pub mod pattern;
 pub mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use definition::{kind_of, served};

@@ -114,9 +114,8 @@ fn default_at(value: &mut Value, schema: &Value, depth: usize) {
                     default_at(value, inner, depth + 1);
                 }
             }
-            let known = |name: &String| {
-                schema.get("properties").is_some_and(|all| all.get(name).is_some())
-            };
+            let known =
+                |name: &String| schema.get("properties").is_some_and(|all| all.get(name).is_some());
             if let Some(inner) = schema.get("additionalProperties").filter(|s| s.is_object()) {
                 for (_, value) in fields.iter_mut().filter(|(name, _)| !known(name)) {
                     default_at(value, inner, depth + 1);
@@ -398,10 +397,8 @@ mod tests {
         );
         assert_eq!(
             errors(json!({"spec": {"size": "x"}}), schema),
-            [
-                "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \
-                 \"string\""
-            ]
+            ["spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \
+                 \"string\""]
         );
     }
 

@@ -64,7 +64,8 @@ pub fn charge(
     asked.retain(|_, amount| !amount.is_zero());
     let mut charged = Vec::new();
     for quota in matching {
-        charged.extend(charge_one(quota, &asked).map_err(|why| admission::forbidden(object, &why))?);
+        charged
+            .extend(charge_one(quota, &asked).map_err(|why| admission::forbidden(object, &why))?);
     }
     Ok(charged)
 }

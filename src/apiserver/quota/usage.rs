@@ -54,7 +54,9 @@ pub fn usage(object: &Object, now: Timestamp) -> Amounts {
             used.insert("pods".into(), one());
         }
         Object::Generic(service) if kind == Kind::Service => used.extend(ports(service)),
-        Object::Generic(claim) if kind == Kind::PersistentVolumeClaim => used.extend(storage(claim)),
+        Object::Generic(claim) if kind == Kind::PersistentVolumeClaim => {
+            used.extend(storage(claim))
+        }
         _ => {}
     }
     used

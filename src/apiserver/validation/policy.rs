@@ -108,9 +108,27 @@ fn limit_item(item: &Value, path: &str, errors: &mut Errors) {
     for name in names {
         let rules = [
             ("min", &min, &min, &max, "min value {} is greater than max value {}"),
-            ("defaultRequest", &request, &min, &request, "min value {} is greater than default request value {}"),
-            ("defaultRequest", &request, &request, &max, "default request value {} is greater than max value {}"),
-            ("defaultRequest", &request, &request, &default, "default request value {} is greater than default limit value {}"),
+            (
+                "defaultRequest",
+                &request,
+                &min,
+                &request,
+                "min value {} is greater than default request value {}",
+            ),
+            (
+                "defaultRequest",
+                &request,
+                &request,
+                &max,
+                "default request value {} is greater than max value {}",
+            ),
+            (
+                "defaultRequest",
+                &request,
+                &request,
+                &default,
+                "default request value {} is greater than default limit value {}",
+            ),
             ("default", &min, &min, &default, "min value {} is greater than default value {}"),
             ("default", &max, &default, &max, "default value {} is greater than max value {}"),
         ];
@@ -170,9 +188,8 @@ fn priority_class(class: &Generic, errors: &mut Errors) {
     if name.starts_with("system-") {
         system_class(name, value, class, errors);
     } else if value > HIGHEST_USER_PRIORITY {
-        let detail = format!(
-            "maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
-        );
+        let detail =
+            format!("maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}");
         errors.forbidden("value", &detail);
     }
     let policy = class.text("preemptionPolicy");
@@ -192,7 +209,8 @@ fn system_class(name: &str, value: i64, class: &Generic, errors: &mut Errors) {
         Some(_) if global => format!("globalDefault of {name} PriorityClass must be false"),
         Some(_) => return,
     };
-    let detail = "priority class names with 'system-' prefix are reserved for system use only. error";
+    let detail =
+        "priority class names with 'system-' prefix are reserved for system use only. error";
     errors.forbidden("metadata.name", &format!("{detail}: {why}"));
 }
 
