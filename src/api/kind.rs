@@ -112,13 +112,13 @@ kinds! {
     Secret "v1" "secrets" [] true false;
     ServiceAccount "v1" "serviceaccounts" ["sa"] true false;
     ReplicationController "v1" "replicationcontrollers" ["rc"] true false;
-    ResourceQuota "v1" "resourcequotas" ["quota"] true false;
-    LimitRange "v1" "limitranges" ["limits"] true false;
+    ResourceQuota "v1" "resourcequotas" ["quota"] true true;
+    LimitRange "v1" "limitranges" ["limits"] true true;
     PersistentVolumeClaim "v1" "persistentvolumeclaims" ["pvc"] true false;
     PersistentVolume "v1" "persistentvolumes" ["pv"] false false;
     HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true false;
-    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true false;
-    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false false;
+    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true true;
+    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false true;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true false;
     Ingress "networking.k8s.io/v1" "ingresses" ["ing"] true false;
     NetworkPolicy "networking.k8s.io/v1" "networkpolicies" ["netpol"] true false;
@@ -128,7 +128,7 @@ kinds! {
     ClusterRole "rbac.authorization.k8s.io/v1" "clusterroles" [] false false;
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] false false;
     CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"]
-        false false;
+        false true;
 }
 
 impl Kind {

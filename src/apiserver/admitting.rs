@@ -49,7 +49,7 @@ impl ApiServer {
         Ok(after)
     }
 
-    /// The last that may refuse an object, once it is known to be sound: and what it costs is booked.
+    /// The last that may refuse an object that is known to be sound; then what it costs is booked.
     pub(super) fn admit_sound(
         &mut self,
         stored: Option<&Arc<Object>>,

@@ -10,6 +10,7 @@ mod command;
 mod create;
 mod delete;
 mod describe;
+mod describe_policy;
 mod duration;
 mod errors;
 mod explain;

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::api::custom::Served;
 use crate::api::{Kind, Object, custom};
 use crate::apiserver::Commit;
 use crate::apiserver::custom::{kind_of, served};
@@ -80,7 +81,9 @@ impl World {
     /// A kind that was just defined: those that look at everything watch it too.
     fn watch_defined(&mut self, definition: &Object) {
         let Some(kind) = definition.as_generic().and_then(kind_of) else { return };
-        for id in [ControllerId::GarbageCollector, ControllerId::Namespace] {
+        for id in
+            [ControllerId::GarbageCollector, ControllerId::Namespace, ControllerId::ResourceQuota]
+        {
             if self.processes.contains_key(&id) {
                 self.watch_more(id, kind);
             }
@@ -88,7 +91,7 @@ impl World {
     }
 
     fn watch_all_defined(&mut self, id: ControllerId) {
-        if id != ControllerId::Namespace {
+        if id == ControllerId::Disruption {
             return;
         }
         let kinds: Vec<Kind> = self.served.iter().map(|served| served.kind).collect();
@@ -110,6 +113,11 @@ impl World {
         let revision = self.api.store().revision();
         self.stream_index.note(self.streams.len(), kind, None);
         self.streams.push(Stream::new(id, kind, None, revision, alive, rng));
+    }
+
+    /// The kinds that users defined here.
+    pub fn served(&self) -> Arc<[Served]> {
+        self.served.clone()
     }
 
     /// Does a step while owners of defined kinds are known by their names.

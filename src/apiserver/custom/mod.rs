@@ -6,8 +6,8 @@
 //! differs: names are accepted and a kind is established in the same write that makes its
 //! definition (a controller does it in Kubernetes, a moment later); all objects are kept and shown
 //! in the version that was stored first, and a manifest in another served version is read as that
-//! one (conversion `None`). Left out: CEL rules (`x-kubernetes-validations`), `allOf` with defaults,
-//! ratcheting, conversion webhooks, selectable fields, resource quota for custom kinds.
+//! one (conversion `None`). Left out: CEL rules (`x-kubernetes-validations`), defaults inside
+//! `allOf`, ratcheting, conversion webhooks, selectable fields.
 
 pub mod definition;
 pub mod objects;

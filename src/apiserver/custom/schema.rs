@@ -382,7 +382,8 @@ mod tests {
             [
                 "spec.size: Required value",
                 "spec.mode: Unsupported value: \"odd\": supported values: \"fast\", \"slow\"",
-                "spec.name: Invalid value: \"A\": spec.name in body should be at least 2 chars long",
+                "spec.name: Invalid value: \"A\": spec.name in body should be at least 2 chars \
+                 long",
                 "spec.name: Invalid value: \"A\": spec.name in body should match '^[a-z]+$'",
                 "spec.port: Invalid value: \"boolean\": spec.port in body must be of type \
                  integer,string: \"boolean\"",

@@ -28,10 +28,10 @@ fn pod(name: &str, ready: bool, owner: Option<&str>) -> Object {
         ..Condition::default()
     });
     if let Some(owner) = owner {
-        let (api_version, kind) =
+        let (version, kind) =
             if owner == "job" { ("batch/v1", "Job") } else { ("apps/v1", "ReplicaSet") };
         let reference = json!({
-            "apiVersion": api_version, "kind": kind, "name": owner, "uid": owner, "controller": true,
+            "apiVersion": version, "kind": kind, "name": owner, "uid": owner, "controller": true,
         });
         pod.metadata.owner_references.push(serde_json::from_value(reference).unwrap());
     }

@@ -4,7 +4,7 @@
 //! this loop takes back what has gone. Level-triggered in both lanes.
 //!
 //! As in Kubernetes it is not woken by what comes, only by what goes or ends, and looks at all
-//! quotas every five minutes (its resync). Left out: counting of custom kinds.
+//! quotas every five minutes (its resync).
 
 use std::collections::BTreeMap;
 
@@ -114,11 +114,11 @@ fn count(quota: &Generic, hard: &Amounts, cx: &Context) -> Amounts {
         .iter()
         .map(|(name, limit)| (name.clone(), Quantity { nanos: 0, format: limit.format }))
         .collect();
-    for kind in KINDS {
-        if !hard.keys().any(|name| usage::concerns(*kind, name)) {
+    for kind in cx.cache.kinds() {
+        if !hard.keys().any(|name| usage::concerns(kind, name)) {
             continue;
         }
-        for object in cx.cache.in_namespace(*kind, &quota.metadata.namespace) {
+        for object in cx.cache.in_namespace(kind, &quota.metadata.namespace) {
             if scopes::all_match(&scopes, object) {
                 let mut counted = usage::usage(object, cx.timestamp());
                 counted.retain(|name, _| hard.contains_key(name));
