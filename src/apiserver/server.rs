@@ -92,7 +92,7 @@ impl ApiServer {
             return Err(error);
         }
         strategy::validate_create(&object)?;
-        self.admit_sound(None, &mut object)?;
+        self.admit_sound(Part::Main, None, &mut object)?;
         self.created += 1;
         let uid = self.new_uid(&key);
         let meta = object.meta_mut();
@@ -170,7 +170,7 @@ impl ApiServer {
         if part != Part::Status {
             strategy::validate_update(stored, &after)?;
         }
-        self.admit_sound(Some(stored), &mut after)?;
+        self.admit_sound(part, Some(stored), &mut after)?;
         let meta = after.meta();
         let done = meta.is_terminating()
             && meta.finalizers.is_empty()

@@ -55,7 +55,7 @@ pub fn wakes(change: &Change, cx: &Context) -> Woken {
                 hard.keys().any(|name| usage::concerns(object.kind(), name))
             };
             let quotas = quotas.filter_map(|quota| quota.as_generic()).filter(counts);
-            quotas.map(|quota| key_of(quota)).collect()
+            quotas.map(key_of).collect()
         }
         _ => Vec::new(),
     };

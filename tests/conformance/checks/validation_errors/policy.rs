@@ -24,16 +24,27 @@ impl Server {
 }
 
 fn pod(resources: Value) -> Value {
-    let container = json!({"name": "main", "image": "web:1", "resources": resources});
-    json!({"metadata": {"name": "web"}, "spec": {"containers": [container]}})
+    pod_of(&[resources])
+}
+
+/// A pod with a container for each of these resources.
+fn pod_of(resources: &[Value]) -> Value {
+    let container = |(index, resources): (usize, &Value)| json!({"name": format!("c{index}"), "image": "web:1", "resources": resources});
+    let containers: Vec<Value> = resources.iter().enumerate().map(container).collect();
+    json!({"metadata": {"name": "web"}, "spec": {"containers": containers}})
 }
 
 /// A pod that a minimum refuses. Containers get what they do not request from the minimum itself,
 /// so that only a pod's own minimum can find no request at all.
 pub fn limit_range(given: &Value, expect: &Value) -> Outcome {
     let (kind, resources) = match given["case"].as_str().unwrap_or("") {
-        "request missing" => ("Pod", json!({})),
-        "request below minimum" => ("Container", json!({"requests": {"cpu": "50m"}})),
+        "request missing" => ("Pod", vec![json!({})]),
+        "request below minimum" => ("Container", vec![json!({"requests": {"cpu": "50m"}})]),
+        // No container may request more than its limit, but a pod may, all in all.
+        "limit below minimum" => {
+            let limited = json!({"requests": {"cpu": "20m"}, "limits": {"cpu": "70m"}});
+            ("Pod", vec![limited, json!({"requests": {"cpu": "90m"}})])
+        }
         other => return Outcome::Failed(format!("no such case: {other}")),
     };
     let mut server = Server(ApiServer::new(1));
@@ -44,11 +55,11 @@ pub fn limit_range(given: &Value, expect: &Value) -> Outcome {
     if let Err(error) = server.create(Kind::LimitRange, range) {
         return Outcome::Failed(error);
     }
-    let words = [("RES", "cpu"), ("TYPE", kind), ("MIN", "100m"), ("REQ", "50m")];
+    let words = [("RES", "cpu"), ("TYPE", kind), ("MIN", "100m"), ("REQ", "50m"), ("LIM", "70m")];
     let shape = expect["messageShape"].as_str().unwrap_or("").to_string();
     let text = words.iter().fold(shape, |text, (place, word)| text.replace(place, word));
     let wanted = format!("pods \"web\" is forbidden: {text}");
-    match server.create(Kind::Pod, pod(resources)) {
+    match server.create(Kind::Pod, pod_of(&resources)) {
         Err(error) if error == wanted => Outcome::Passed,
         got => Outcome::Failed(format!("expected {wanted:?}, got {got:?}")),
     }
