@@ -216,8 +216,8 @@ mod tests {
         let status = json!({"hard": {"pods": "5", "limits.cpu": "6"}, "used": {"pods": "2"}});
         assert_eq!(
             lines(Kind::ResourceQuota, json!({ "status": status }), quota),
-            "Resource    Used  Hard\n--------    ----  ----\nlimits.cpu  0     6\npods        2     \
-             5\n"
+            "Resource    Used  Hard\n--------    ----  ----\n\
+             limits.cpu  0     6\npods        2     5\n"
         );
     }
 

@@ -47,6 +47,11 @@ pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
 impl World {
     /// Starts what these commits give work, and watches the kinds that they define.
     pub(super) fn start_on_demand(&mut self, commits: &[Commit]) {
+        let is_definition =
+            |commit: &Commit| commit.object().kind() == Kind::CustomResourceDefinition;
+        if commits.iter().any(is_definition) {
+            self.served = served(self.api.store().list(Kind::CustomResourceDefinition));
+        }
         for commit in commits {
             let Some(object) = commit.after.as_ref() else { continue };
             if object.kind() == Kind::CustomResourceDefinition {
@@ -59,10 +64,6 @@ impl World {
                     self.give_first_look(id);
                 }
             }
-        }
-        let defined = |commit: &&Commit| commit.object().kind() == Kind::CustomResourceDefinition;
-        if commits.iter().any(|commit| defined(&commit)) {
-            self.served = served(self.api.store().list(Kind::CustomResourceDefinition));
         }
     }
 
