@@ -136,9 +136,6 @@ const FILES: &[(&str, Check)] = &[
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
-    ("validation_errors", "LimitRange request missing", "LimitRanges are only kept"),
-    ("validation_errors", "LimitRange request below minimum", "LimitRanges are only kept"),
-    ("validation_errors", "ResourceQuota exceeded", "ResourceQuotas are only kept"),
     ("event_messages", "FailedPostStartHook: post-start hook failed", "no hook fails"),
     ("event_messages", "FailedRescale: hpa could not scale", "no autoscaler runs"),
 ];

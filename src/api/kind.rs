@@ -1,10 +1,10 @@
 //! The kinds that the API server knows: names, plurals and short names as `kubectl api-resources`
 //! prints them.
 
-use serde::{Deserialize, Serialize};
+use super::custom::{self, CustomKind};
 
 /// A kind of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 pub enum Kind {
     Pod,
@@ -40,6 +40,8 @@ pub enum Kind {
     ClusterRole,
     ClusterRoleBinding,
     CustomResourceDefinition,
+    /// One that a user defined.
+    Custom(CustomKind),
 }
 
 /// What the API server says of a kind.
@@ -75,6 +77,20 @@ macro_rules! kinds {
             namespaced: $namespaced,
             simulated: $simulated,
         }),*];
+
+        impl Kind {
+            /// Its line in the table, if it is not one that a user defined.
+            fn line(self) -> Option<usize> {
+                #[allow(dead_code)]
+                enum Line {
+                    $($id),*
+                }
+                match self {
+                    $(Kind::$id => Some(Line::$id as usize),)*
+                    Kind::Custom(_) => None,
+                }
+            }
+        }
     };
 }
 
@@ -96,13 +112,13 @@ kinds! {
     Secret "v1" "secrets" [] true false;
     ServiceAccount "v1" "serviceaccounts" ["sa"] true false;
     ReplicationController "v1" "replicationcontrollers" ["rc"] true false;
-    ResourceQuota "v1" "resourcequotas" ["quota"] true false;
-    LimitRange "v1" "limitranges" ["limits"] true false;
+    ResourceQuota "v1" "resourcequotas" ["quota"] true true;
+    LimitRange "v1" "limitranges" ["limits"] true true;
     PersistentVolumeClaim "v1" "persistentvolumeclaims" ["pvc"] true false;
     PersistentVolume "v1" "persistentvolumes" ["pv"] false false;
     HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true false;
-    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true false;
-    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false false;
+    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true true;
+    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false true;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true false;
     Ingress "networking.k8s.io/v1" "ingresses" ["ing"] true false;
     NetworkPolicy "networking.k8s.io/v1" "networkpolicies" ["netpol"] true false;
@@ -112,18 +128,26 @@ kinds! {
     ClusterRole "rbac.authorization.k8s.io/v1" "clusterroles" [] false false;
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] false false;
     CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"]
-        false false;
+        false true;
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds that Kubernetes itself has.
     pub fn all() -> &'static [KindInfo] {
         KINDS
     }
 
     /// What the API server says of this kind.
     pub fn info(self) -> &'static KindInfo {
-        &KINDS[self as usize]
+        match (self, self.line()) {
+            (Kind::Custom(custom), _) => custom.info(),
+            (_, line) => &KINDS[line.unwrap_or(0)],
+        }
+    }
+
+    /// Whether a user defined it.
+    pub fn is_custom(self) -> bool {
+        matches!(self, Kind::Custom(_))
     }
 
     /// The group: `apps` of `apps/v1`, empty for the core group.
@@ -134,7 +158,8 @@ impl Kind {
     /// The kind that a manifest's `apiVersion` and `kind` name.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let named = |info: &&KindInfo| info.kind == kind && info.api_version == api_version;
-        KINDS.iter().find(named).map(|info| info.id)
+        let known = KINDS.iter().find(named).map(|info| info.id);
+        known.or_else(|| custom::of_manifest(api_version, kind))
     }
 
     /// The kind that a kubectl argument names: kind, singular, plural or short name, any case, with
@@ -152,6 +177,7 @@ impl Kind {
                 named && (group.is_empty() || info.id.group() == group)
             })
             .map(|info| info.id)
+            .or_else(|| custom::of_argument(name, group))
     }
 
     /// The word that kubectl prints before a name: `deployment.apps`, `pod`.
@@ -171,7 +197,7 @@ mod tests {
     #[test]
     fn the_table_stands_in_the_order_of_the_enum() {
         for (index, info) in KINDS.iter().enumerate() {
-            assert_eq!(info.id as usize, index, "{}", info.kind);
+            assert_eq!(info.id.line(), Some(index), "{}", info.kind);
         }
     }
 

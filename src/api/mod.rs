@@ -2,10 +2,12 @@
 //! of an object is kept as it came, in `rest`, so that nothing a user wrote is lost.
 
 mod condition;
+pub mod custom;
 mod deployment;
 mod event;
 mod field_error;
 mod field_set;
+mod generic;
 mod int_or_string;
 mod kind;
 mod lease;
@@ -30,6 +32,7 @@ pub use deployment::{
 pub use event::{Event, EventSource, EventType, ObjectReference};
 pub use field_error::{FieldError, FieldErrorKind};
 pub use field_set::FieldSet;
+pub use generic::amounts;
 pub use int_or_string::{IntOrString, ScaleError};
 pub use kind::{Kind, KindInfo};
 pub use lease::{Lease, LeaseSpec};

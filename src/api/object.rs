@@ -1,12 +1,12 @@
 //! Any object, and the key by which it is known.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::{Deployment, Event, Kind, Lease, Node, ObjectMeta, Pod, ReplicaSet, Rest, Str, Value};
 
 /// Kind, namespace and name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// Its kind.
     pub kind: Kind,

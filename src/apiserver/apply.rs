@@ -58,7 +58,8 @@ impl ApiServer {
         }
         let asked = patched.meta();
         check_preconditions(stored, &asked.uid, asked.resource_version)?;
-        Ok(strategy::merge_update(part, stored, &patched))
+        let after = strategy::merge_update(part, stored, &patched);
+        self.admit_update(part, stored, &patched, after)
     }
 
     fn apply(
@@ -137,6 +138,7 @@ impl ApiServer {
             Part::Main => "",
             Part::Status => "status",
             Part::Scale => "scale",
+            Part::Finalize => "finalize",
         };
         let now = Some(Timestamp::from(now));
         let api_version = kind.info().api_version.into();
@@ -195,7 +197,7 @@ fn only(part: Part, config: &Value) -> Value {
     let Some(map) = config.as_object_mut() else { return config };
     match part {
         Part::Main => _ = map.remove("status"),
-        Part::Status | Part::Scale => {
+        Part::Status | Part::Scale | Part::Finalize => {
             let kept = if part == Part::Status { "status" } else { "spec" };
             map.retain(|field, _| ["apiVersion", "kind", "metadata", kept].contains(&&**field));
             if let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) {

@@ -4,8 +4,8 @@
 //! Follows `pkg/apis/{core,apps}/v1/defaults.go` and
 //! `plugin/pkg/admission/defaulttolerationseconds` of
 //! <https://github.com/kubernetes/kubernetes/tree/release-1.36>. Left out: kinds that are only
-//! kept, what admission adds for priority and service accounts (nothing here reads it, and every
-//! pod would carry it), and defaults of volumes other than those below.
+//! kept, what admission adds for service accounts (nothing here reads it, and every pod would
+//! carry it), and defaults of volumes other than those below.
 
 use serde_json::{Map, json};
 
@@ -31,7 +31,8 @@ pub fn default_object(object: &mut Object) {
         Object::Generic(generic) if generic.kind == Kind::Namespace => {
             generic.rest.entry("status".into()).or_insert(json!({"phase": "Active"}));
         }
-        Object::Event(_) | Object::Lease(_) | Object::Generic(_) => {}
+        Object::Generic(generic) => super::admission::default_generic(generic),
+        Object::Event(_) | Object::Lease(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the API server answers when it refuses: `metav1.Status`, with Kubernetes' reasons, codes
 //! and words (apimachinery `pkg/api/errors`).
 
-use crate::api::Kind;
+use crate::api::{Kind, Str};
 
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,6 +11,19 @@ pub struct ApiError {
     pub reason: Reason,
     /// In Kubernetes' sentence.
     pub message: String,
+    /// What is behind it, where a client looks for that.
+    pub cause: Option<Box<Cause>>,
+}
+
+/// `metav1.StatusCause`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// In one word, such as `DisruptionBudget`.
+    pub reason: Str,
+    /// In a sentence.
+    pub message: Str,
+    /// Which field; may be empty.
+    pub field: Str,
 }
 
 /// `metav1.StatusReason`.
@@ -24,6 +37,7 @@ pub enum Reason {
     Forbidden,
     Invalid,
     InternalError,
+    MethodNotAllowed,
     NotFound,
     ServiceUnavailable,
     Timeout,
@@ -37,6 +51,7 @@ impl Reason {
             Reason::BadRequest => 400,
             Reason::Forbidden => 403,
             Reason::NotFound => 404,
+            Reason::MethodNotAllowed => 405,
             Reason::AlreadyExists | Reason::Conflict => 409,
             Reason::Expired => 410,
             Reason::Invalid => 422,
@@ -57,6 +72,7 @@ impl Reason {
             Reason::Forbidden => "Forbidden",
             Reason::Invalid => "Invalid",
             Reason::InternalError => "InternalError",
+            Reason::MethodNotAllowed => "MethodNotAllowed",
             Reason::NotFound => "NotFound",
             Reason::ServiceUnavailable => "ServiceUnavailable",
             Reason::Timeout => "Timeout",
@@ -76,7 +92,7 @@ fn resource(kind: Kind) -> String {
 impl ApiError {
     /// A refusal of this reason, in these words.
     pub fn new(reason: Reason, message: impl Into<String>) -> ApiError {
-        ApiError { reason, message: message.into() }
+        ApiError { reason, message: message.into(), cause: None }
     }
 
     /// There is no such object.

@@ -1,15 +1,20 @@
 //! The API server: a request in, a response and watch events out.
 
+pub mod admission;
+mod admitting;
 mod apply;
+pub mod custom;
 pub mod defaults;
 pub mod deletion;
 mod error;
+pub mod eviction;
 mod field_selector;
 mod generate_name;
 mod list;
 pub mod managed_fields;
 mod merge_patch;
 pub mod patch;
+pub mod quota;
 mod request;
 mod server;
 mod store;
@@ -18,7 +23,7 @@ pub mod validation;
 mod watch;
 mod watch_event;
 
-pub use error::{ApiError, Reason};
+pub use error::{ApiError, Cause, Reason};
 pub use field_selector::FieldSelector;
 pub use generate_name::{GENERATE_NAME_TRIES, free_name};
 pub use list::{ListOptions, Listed, validate_list_options};

@@ -21,6 +21,8 @@ pub enum Request {
     Delete(ObjectKey, DeleteOptions),
     /// Give a pod (with this uid) its node.
     Bind(ObjectKey, Str, Str),
+    /// Evict a pod: delete it, if its PodDisruptionBudget lets it go.
+    Evict(ObjectKey, DeleteOptions),
     /// Read one object.
     Get(ObjectKey),
 }
@@ -34,6 +36,8 @@ pub enum Part {
     Status,
     /// `spec.replicas` alone.
     Scale,
+    /// `spec.finalizers` of a namespace alone.
+    Finalize,
 }
 
 /// The answer to a request: the object as it now is (for a delete: as it was last).
@@ -85,6 +89,8 @@ pub enum Verb {
     Get,
     /// POST of a binding.
     Bind,
+    /// POST of an eviction.
+    Evict,
 }
 
 impl Request {
@@ -96,6 +102,7 @@ impl Request {
             Request::Patch(..) | Request::PatchWith(_) => Verb::Patch,
             Request::Delete(..) => Verb::Delete,
             Request::Bind(..) => Verb::Bind,
+            Request::Evict(..) => Verb::Evict,
             Request::Get(_) => Verb::Get,
         }
     }
@@ -105,7 +112,7 @@ impl Request {
         match self {
             Request::Create(object) | Request::Update(_, object) => object.key(),
             Request::Patch(_, key, _) | Request::Delete(key, _) => key.clone(),
-            Request::Bind(key, ..) | Request::Get(key) => key.clone(),
+            Request::Bind(key, ..) | Request::Evict(key, _) | Request::Get(key) => key.clone(),
             Request::PatchWith(patch) => patch.key.clone(),
         }
     }

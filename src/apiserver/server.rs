@@ -2,8 +2,8 @@
 //! the real server (read, check preconditions, merge, default, validate, store). Kubernetes:
 //! apiserver `pkg/registry/generic/registry/store.go`, `pkg/registry/rest`.
 //!
-//! Patches with a type and server-side apply are in `apply.rs`, lists in `list.rs`. Left out:
-//! authentication, dry run, quota.
+//! Patches with a type and server-side apply are in `apply.rs`, lists in `list.rs`, what admission
+//! adds to the phases in `admitting.rs`. Left out: authentication.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +21,15 @@ use super::{generate_name, strategy};
 /// One cluster's API server.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    store: Store,
+    pub(super) store: Store,
     seed: u64,
     created: u64,
     /// How many names were generated from each prefix.
     generated: BTreeMap<Str, u64>,
     /// The field manager of the request that is being carried out.
     writer: Str,
-    now: Time,
+    /// Its time.
+    pub(super) now: Time,
 }
 
 impl ApiServer {
@@ -66,6 +67,7 @@ impl ApiServer {
             Request::Patch(part, key, patch) => self.patch(*part, key, patch),
             Request::Delete(key, options) => self.delete(key, options, now),
             Request::Bind(pod, uid, node) => self.bind(pod, uid, node, now),
+            Request::Evict(pod, options) => self.evict(pod, options, now),
             Request::Get(key) => self.read(key).cloned(),
         }
     }
@@ -86,12 +88,13 @@ impl ApiServer {
     /// Creates an object; `managers` are noted by whoever made them known.
     pub(super) fn create_noted(
         &mut self,
-        object: &Object,
+        asked: &Object,
         managers: Option<ManagedFields>,
         now: Time,
     ) -> Response {
-        let mut object = object.clone();
+        let mut object = asked.clone();
         strategy::prepare_for_create(&mut object);
+        self.admit(asked, &mut object)?;
         if object.meta().name.is_empty() {
             object.meta_mut().name = self.generate_name(&object)?;
         }
@@ -104,6 +107,7 @@ impl ApiServer {
             return Err(error);
         }
         strategy::validate_create(&object)?;
+        self.admit_sound(Part::Main, None, &mut object)?;
         self.created += 1;
         let uid = self.new_uid(&key);
         let meta = object.meta_mut();
@@ -160,6 +164,7 @@ impl ApiServer {
         let stored = self.read(&key)?.clone();
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
         let after = strategy::merge_update(part, &stored, object);
+        let after = self.admit_update(part, &stored, object, after)?;
         self.store_update(part, &stored, after)
     }
 
@@ -194,12 +199,14 @@ impl ApiServer {
             Part::Status => strategy::validate_status(stored, &after)?,
             _ => strategy::validate_update(stored, &after)?,
         }
+        self.admit_sound(part, Some(stored), &mut after)?;
         let meta = after.meta();
         let done = meta.is_terminating()
             && meta.finalizers.is_empty()
-            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0;
+            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0
+            && self.may_go(&after);
         if done {
-            let removed = self.store.remove(&stored.key());
+            let removed = self.remove(&stored.key());
             return Ok(removed.unwrap_or_else(|| stored.clone()));
         }
         self.store.put(after)
@@ -213,14 +220,22 @@ impl ApiServer {
         self.store_update(part, &stored, after)
     }
 
-    fn delete(&mut self, key: &ObjectKey, options: &DeleteOptions, now: Time) -> Response {
+    pub(super) fn delete(
+        &mut self,
+        key: &ObjectKey,
+        options: &DeleteOptions,
+        now: Time,
+    ) -> Response {
         let stored = self.read(key)?.clone();
         let asked = &options.preconditions;
         let uid = asked.uid.clone().unwrap_or_else(|| "".into());
         check_preconditions(&stored, &uid, asked.resource_version.unwrap_or(0))?;
+        if let Some(response) = self.begin_special_deletion(&stored, now)? {
+            return Ok(response);
+        }
         match deletion::begin(&stored, options, Timestamp::from(now)) {
             Deletion::Remove => {
-                let removed = self.store.remove(key);
+                let removed = self.remove(key);
                 Ok(removed.unwrap_or_else(|| stored.clone()))
             }
             Deletion::Pending => Ok(stored),

@@ -128,6 +128,13 @@ impl Store {
         Ok(after)
     }
 
+    /// Stores an object that was there before the first revision: it has that of the first, and no
+    /// watch ever told of its coming.
+    pub(super) fn put_first(&mut self, mut object: Object) {
+        object.meta_mut().resource_version = 1;
+        self.objects.insert(object.key(), Arc::new(object));
+    }
+
     /// Removes an object. Its last form carries the revision of the removal.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Object>> {
         let before = self.objects.remove(key)?;

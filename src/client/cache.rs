@@ -94,6 +94,11 @@ impl Cache {
         self.kinds.get(&kind).into_iter().flatten().flat_map(|(_, names)| names.values())
     }
 
+    /// The kinds of which it knows objects.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        self.kinds.keys().copied()
+    }
+
     /// How many objects of a kind it knows.
     pub fn count(&self, kind: Kind) -> usize {
         self.kinds.get(&kind).map_or(0, |named| named.values().map(BTreeMap::len).sum())

@@ -2,15 +2,18 @@
 
 pub mod change;
 pub mod deployment;
+pub mod disruption;
 pub mod fallback;
 pub mod garbage_collector;
 #[cfg(test)]
 mod lockstep;
+pub mod namespace;
 pub mod node_lifecycle;
 pub mod pass_run;
 pub mod plan;
 pub mod promises;
 pub mod replica_set;
+pub mod resource_quota;
 pub mod scheduler;
 pub mod taints;
 

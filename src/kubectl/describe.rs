@@ -6,6 +6,7 @@ use crate::api::{
 };
 
 use super::command::Select;
+use super::describe_policy;
 use super::duration::age;
 use super::printers::{Look, pairs, pod_status, table};
 use super::resources::{find, nothing_found};
@@ -51,6 +52,11 @@ impl Sheet<'_> {
 }
 
 fn describe(object: &Object, api: &dyn Api, out: &mut Output) {
+    if let Object::Generic(generic) = object
+        && describe_policy::run(generic, api, out)
+    {
+        return events(object, api, out);
+    }
     let meta = object.meta();
     let mut sheet = Sheet { out, width: 24 };
     sheet.field("Name", &*meta.name);

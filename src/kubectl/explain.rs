@@ -1,6 +1,7 @@
 //! `kubectl explain` and `api-resources`, from the table of fields.
 
-use crate::api::{Kind, KindInfo};
+use crate::api::{Kind, KindInfo, Value, custom};
+use crate::apiserver::custom::definition;
 use crate::manifest::{Field, Fields, nearest, schema};
 
 use super::command::Resources;
@@ -18,6 +19,9 @@ pub fn run(path: &str, recursive: bool, out: &mut Output) {
         return out.fail(format!("error: the server doesn't have a resource type {word:?}"));
     };
     let info = kind.info();
+    if kind.is_custom() {
+        return defined(kind, rest, out);
+    }
     let schema = schema();
     let (group, version) = info.api_version.split_once('/').unwrap_or(("", info.api_version));
     let head = |out: &mut Output| {
@@ -81,6 +85,51 @@ fn list(fields: &Fields, deeper: usize, indent: usize, left: &mut usize, out: &m
     }
 }
 
+/// A kind that a user defined, from its schema.
+fn defined(kind: Kind, path: &str, out: &mut Output) {
+    let (info, definition) = (kind.info(), custom::definition(kind));
+    let version = info.api_version.rsplit('/').next().unwrap_or("");
+    let whole = definition.as_ref().and_then(|definition| definition::schema(definition));
+    let mut at = whole.unwrap_or(&Value::Null);
+    for step in path.split('.').filter(|step| !step.is_empty()) {
+        let inside = at.get("items").unwrap_or(at).get("properties");
+        match inside.and_then(|properties| properties.get(step)) {
+            Some(found) => at = found,
+            None => return out.fail(format!("error: field {step:?} does not exist")),
+        }
+    }
+    let text = |schema: &Value| {
+        let about = schema.get("description").and_then(Value::as_str);
+        about.unwrap_or("<empty>").to_string()
+    };
+    out.line(format!("GROUP:      {}", kind.group()));
+    out.line(format!("KIND:       {}\nVERSION:    {version}\n", info.kind));
+    out.line(format!("DESCRIPTION:\n    {}\n", text(at)));
+    let at = at.get("items").unwrap_or(at);
+    let required = at.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(fields) = at.get("properties").and_then(Value::as_object) else { return };
+    out.line("FIELDS:");
+    for (name, field) in fields {
+        let mark = if required.iter().any(|one| one == name) { " -required-" } else { "" };
+        out.line(format!("  {name}\t<{}>{mark}", schema_type(field)));
+        if field.get("description").is_some() {
+            out.line(format!("    {}\n", text(field)));
+        }
+    }
+}
+
+fn schema_type(schema: &Value) -> String {
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or("Object");
+    match (kind, schema.get("items"), schema.get("additionalProperties")) {
+        ("array", Some(items), _) => format!("[]{}", schema_type(items)),
+        ("object", _, Some(inner)) if inner.is_object() => {
+            format!("map[string]{}", schema_type(inner))
+        }
+        ("object", ..) => "Object".into(),
+        (kind, ..) => kind.into(),
+    }
+}
+
 fn type_name(field: &Field) -> String {
     match field {
         Field::String | Field::Time | Field::Bytes => "string".into(),
@@ -101,7 +150,9 @@ pub fn api_resources(options: &Resources, out: &mut Output) {
         options.namespaced.is_none_or(|namespaced| info.namespaced == namespaced)
             && options.group.as_ref().is_none_or(|group| info.id.group() == group)
     };
+    let served = custom::served();
     let mut kinds: Vec<_> = Kind::all().iter().filter(wanted).collect();
+    kinds.extend(served.iter().map(|one| one.kind.info()).filter(wanted));
     kinds.sort_by_key(|info| match options.sort_by.as_deref() {
         Some("name") => (info.plural, ""),
         Some(_) => (info.kind, ""),
@@ -117,7 +168,12 @@ pub fn api_resources(options: &Resources, out: &mut Output) {
     columns.extend(options.wide.then_some("VERBS"));
     let row = |info: &&KindInfo| {
         let namespaced = info.namespaced.to_string();
-        let short = info.short.join(",");
+        let own = served.iter().find(|one| one.kind == info.id);
+        let short: Vec<&str> = match own {
+            Some(one) => one.short_names().collect(),
+            None => info.short.to_vec(),
+        };
+        let short = short.join(",");
         let mut row =
             vec![info.plural.into(), short, info.api_version.into(), namespaced, info.kind.into()];
         row.extend(options.wide.then(|| "create,delete,get,list,patch,update,watch".to_string()));

@@ -14,6 +14,7 @@ mod complete;
 mod create;
 mod delete;
 mod describe;
+mod describe_policy;
 mod diff;
 mod drain;
 mod duration;
@@ -50,7 +51,9 @@ use std::sync::Arc;
 
 use manager::Managed;
 
+use crate::api::custom;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
+use crate::apiserver::custom::served;
 use crate::apiserver::{ApiError, Reason, Request, Response};
 
 pub use command::Command;
@@ -163,6 +166,12 @@ impl Output {
 
 /// Runs a line. `stdin` is what `-f -` reads.
 pub fn run(line: &str, stdin: Option<&str>, api: &mut dyn Api) -> Output {
+    // As kubectl asks the server which resources it has.
+    let kinds = served(api.list(Kind::CustomResourceDefinition, None).iter());
+    custom::serving(kinds, || run_line(line, stdin, api))
+}
+
+fn run_line(line: &str, stdin: Option<&str>, api: &mut dyn Api) -> Output {
     let mut out = Output::default();
     match parse(line) {
         Err(error) => out.fail(error.to_string()),

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::api::{Kind, Object, Value};
+use crate::apiserver::custom::definition::replicas_path;
 use crate::apiserver::{self, Part, PatchRequest, Request};
 
 use super::change::{self, Words};
 use super::command::{Patch, PatchKind, Scale, Select};
 use super::errors::refused;
-use super::resources::{find, nothing_found, printed};
+use super::resources::{find, nothing_found, printed, resource};
 use super::{Api, Output};
 
 /// Does something to every object that a line names.
@@ -45,6 +48,9 @@ fn scales(kind: Kind) -> bool {
 pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let kind = object.kind();
+        if kind.is_custom() {
+            return scale_defined(object, scale.replicas, api, out);
+        }
         if !scales(kind) {
             let words = "the server could not find the requested resource";
             return Err(format!("Error from server (NotFound): {words}"));
@@ -61,6 +67,30 @@ pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output
             Ok(Words::always("scaled"))
         })
     });
+}
+
+/// Of a kind that a user defined, the definition says where the number stands.
+fn scale_defined(
+    object: &Object,
+    replicas: i32,
+    api: &mut dyn Api,
+    out: &mut Output,
+) -> Result<(), String> {
+    let definition = crate::api::custom::definition(object.kind());
+    let path = definition.as_ref().and_then(|definition| replicas_path(definition));
+    let Some(path) = path else {
+        let plural = resource(object.kind());
+        return Err(format!(
+            "Error from server (NotFound): the server could not find the requested resource \
+             ({plural}/scale)"
+        ));
+    };
+    let steps = path.trim_start_matches('.').rsplit('.');
+    let patch = steps.fold(json!(replicas), |inner, step| json!({ step: inner }));
+    let request = Request::Patch(Part::Scale, object.key(), patch);
+    api.request(request).map_err(|e| refused(&e, None))?;
+    out.line(format!("{} scaled", printed(object)));
+    Ok(())
 }
 
 /// Where a kind keeps the spec of its pods.

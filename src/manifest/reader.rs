@@ -7,6 +7,7 @@ use crate::apiserver::{OBJECT_LIMIT, defaults, validation};
 
 use super::clues;
 use super::convert;
+use super::defined;
 use super::guard;
 use super::lines::Lines;
 use super::nearest::nearest;
@@ -250,6 +251,9 @@ impl<'t> Reader<'t> {
         let schema = schema();
         let known = schema.type_of(api_version, kind);
         let kept = convert::kind_of(api_version, kind);
+        if let Some(defined) = kept.filter(|kept| kept.is_custom()) {
+            return self.defined(source, node, api_version, defined);
+        }
         let (Some(name), Some(kind_id)) = (known, kept) else {
             return self.no_match(source, api_version, kind);
         };
@@ -268,6 +272,28 @@ impl<'t> Reader<'t> {
         convert::to_kept_version(api_version, &mut value);
         let written = node.to_value();
         self.typed(source, kind_id, value, written);
+    }
+
+    /// An object of a kind that a user defined.
+    fn defined(&mut self, source: &Source<'_>, node: &Node, api_version: &str, kind: Kind) {
+        let written = node.to_value();
+        let held = defined::check(kind, &written);
+        let misfit = |path: &String| Misfit {
+            path: segments(path),
+            at_key: true,
+            message: format!("strict decoding error: unknown field \"{path}\""),
+            hint: None,
+        };
+        let misfits: Vec<Misfit> = held.unknown.iter().map(misfit).collect();
+        if !misfits.is_empty() {
+            self.undecodable(api_version, kind.info().kind, &misfits);
+            misfits.into_iter().for_each(|misfit| self.misfit(source, misfit));
+            return;
+        }
+        for words in held.errors {
+            self.invalid(source, words);
+        }
+        self.typed(source, kind, written.clone(), written);
     }
 
     /// The API server names the first value of a wrong type, or else all unknown fields.
@@ -355,8 +381,9 @@ impl<'t> Reader<'t> {
             return;
         }
         // What a manifest says of the status counts for nothing, except for nodes, which only
-        // scenarios write by hand.
-        if let Some(object) = value.as_object_mut().filter(|_| kind != Kind::Node) {
+        // scenarios write by hand, and for defined kinds, whose definition says what it is.
+        let keeps_status = kind == Kind::Node || kind.is_custom();
+        if let Some(object) = value.as_object_mut().filter(|_| !keeps_status) {
             object.remove("status");
         }
         let mut object = match Object::from_value(kind, value) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::api::{Condition, Kind, Object, Value};
+use crate::api::{Condition, Kind, Object, Value, custom};
 use crate::kernel::Time;
 use crate::world::{Lane, World};
 
@@ -81,12 +81,14 @@ fn describe_count(count: &Count) -> String {
     format!("{} {number}", words.join(" "))
 }
 
-fn kind_of(text: &str) -> Result<Kind, String> {
-    Kind::of_argument(text).ok_or_else(|| format!("there is no kind {text:?}"))
+/// Kubernetes' own kinds, and those that are defined in this world.
+fn kind_of(text: &str, world: &World) -> Result<Kind, String> {
+    let kind = custom::serving(world.served(), || Kind::of_argument(text));
+    kind.ok_or_else(|| format!("there is no kind {text:?}"))
 }
 
 fn check_count(count: &Count, world: &World) -> Result<(), String> {
-    let kind = kind_of(&count.kind)?;
+    let kind = kind_of(&count.kind, world)?;
     let selector = match &count.selector {
         Some(text) => Some(crate::api::selector::Selector::parse(text)?),
         None => None,
@@ -119,7 +121,7 @@ fn is_ready(object: &Object) -> bool {
 /// The objects that `deploy/web`, `rs/web-*` or `pod/*` name, in any namespace.
 fn named(world: &World, text: &str) -> Result<Vec<Arc<Object>>, String> {
     let (kind, name) = text.split_once('/').ok_or_else(|| format!("{text:?} is no kind/name"))?;
-    let kind = kind_of(kind)?;
+    let kind = kind_of(kind, world)?;
     let matches = |object: &&Arc<Object>| is_named(&object.meta().name, name);
     Ok(world.store().list(kind).filter(matches).cloned().collect())
 }
@@ -215,7 +217,7 @@ fn in_brackets<'a>(value: &'a Value, step: &str) -> Option<&'a Value> {
 
 fn check_event(wanted: &EventWanted, world: &World) -> Result<(), String> {
     let (kind, name) = wanted.object.split_once('/').unwrap_or((&wanted.object, "*"));
-    let kind = kind_of(kind)?;
+    let kind = kind_of(kind, world)?;
     let about: Vec<_> = world
         .store()
         .list(Kind::Event)

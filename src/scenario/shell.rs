@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
+use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, custom};
 use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
@@ -11,7 +11,8 @@ use crate::world::{Fault, Lane, World};
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     let line = line.trim();
     if line == "fault" || line.starts_with("fault ") {
-        return match Fault::parse_line(line) {
+        let kinds = lane.world.served();
+        return match custom::serving(kinds, || Fault::parse_line(line)) {
             Ok(fault) => inflict(&mut lane.world, fault),
             Err(error) => Output::new(format!("error: {error}\n"), true),
         };

@@ -438,6 +438,11 @@ impl Run {
         self.read(|session| session.samples(lane).last().copied().unwrap_or_default())
     }
 
+    /// What is wrong with a manifest, and where.
+    pub fn problems(&self, yaml: &str) -> Vec<Problem> {
+        self.read(|session| session.problems(yaml))
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.read(Session::seed)
@@ -447,11 +452,6 @@ impl Run {
     pub fn trace_hash(&self, lane: LaneId) -> u64 {
         self.read(|session| session.trace_hash(lane))
     }
-}
-
-/// What is wrong with a manifest, and where.
-pub fn check(yaml: &str) -> Vec<Problem> {
-    crate::manifest::read(yaml).problems
 }
 
 fn row(event: &Event) -> EventRow {

@@ -322,6 +322,7 @@ pub fn verb(verb: Verb) -> &'static str {
         Verb::Delete => "delete",
         Verb::Get => "get",
         Verb::Bind => "bind",
+        Verb::Evict => "evict",
     }
 }
 

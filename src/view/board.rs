@@ -53,7 +53,10 @@ fn is_root(world: &World, object: &Object) -> bool {
     let owned = object.meta().controller().is_some_and(|owner| {
         world.store().list(Kind::Deployment).any(|deployment| deployment.meta().uid == owner.uid)
     });
-    !hidden && !owned
+    // The two classes that every cluster has.
+    let built_in =
+        object.kind() == Kind::PriorityClass && object.meta().name.starts_with("system-");
+    !hidden && !owned && !built_in
 }
 
 /// An old ReplicaSet kept for its history only.

@@ -81,7 +81,11 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         ControllerId::ReplicaSet => LoopId::ReplicaSet,
         ControllerId::Scheduler => LoopId::Scheduler,
         ControllerId::GarbageCollector => LoopId::GarbageCollector,
-        ControllerId::NodeLifecycle => LoopId::NodeLifecycle,
+        // Small loops of the same process in a real cluster share the node controller's desk.
+        ControllerId::NodeLifecycle
+        | ControllerId::Disruption
+        | ControllerId::ResourceQuota
+        | ControllerId::Namespace => LoopId::NodeLifecycle,
         ControllerId::Kubelet(_) => LoopId::Kubelet,
     }
 }

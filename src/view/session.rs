@@ -5,8 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::api::custom;
 use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
+use crate::manifest::{self, Problem};
 use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told};
 use crate::world::{Activity, LaneId, Occurrence, Verdict};
 
@@ -90,6 +92,13 @@ impl Session {
     /// The lanes.
     pub fn lanes(&self) -> Vec<LaneId> {
         self.run.lanes().iter().map(|lane| lane.id).collect()
+    }
+
+    /// What is wrong with a manifest, and where, for the clusters as they are.
+    pub fn problems(&self, yaml: &str) -> Vec<Problem> {
+        let lane = self.run.lanes().first();
+        let kinds = lane.map_or_else(|| Arc::new([]) as _, |lane| lane.world.served());
+        custom::serving(kinds, || manifest::read(yaml).problems)
     }
 
     /// The run, to look at.

@@ -322,9 +322,10 @@ impl Target {
             "replicasets" => "replicaset",
             name => name,
         };
-        let known = ControllerId::CENTRAL.iter().any(|id| id.name() == name) || name == "kubelet";
+        let central = || ControllerId::CENTRAL.iter().chain(&ControllerId::ON_DEMAND);
+        let known = central().any(|id| id.name() == name) || name == "kubelet";
         if !known {
-            let names: Vec<_> = ControllerId::CENTRAL.iter().map(|id| id.name()).collect();
+            let names: Vec<_> = central().map(|id| id.name()).collect();
             let all = names.join(", ");
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }

@@ -11,6 +11,9 @@ pub enum ControllerId {
     Scheduler,
     GarbageCollector,
     NodeLifecycle,
+    Disruption,
+    ResourceQuota,
+    Namespace,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -25,6 +28,10 @@ impl ControllerId {
         ControllerId::NodeLifecycle,
     ];
 
+    /// Those that start with the first object of theirs: see `on_demand.rs`.
+    pub const ON_DEMAND: [ControllerId; 3] =
+        [ControllerId::Disruption, ControllerId::ResourceQuota, ControllerId::Namespace];
+
     /// The name of its kind, as faults and the console write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -33,6 +40,9 @@ impl ControllerId {
             ControllerId::Scheduler => "scheduler",
             ControllerId::GarbageCollector => "garbage-collector",
             ControllerId::NodeLifecycle => "node-lifecycle",
+            ControllerId::Disruption => "disruption",
+            ControllerId::ResourceQuota => "resourcequota",
+            ControllerId::Namespace => "namespace",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -46,6 +56,10 @@ impl ControllerId {
             ControllerId::GarbageCollector => 3,
             ControllerId::NodeLifecycle => 4,
             ControllerId::Kubelet(node) => 5 + u64::from(node),
+            // Above all kubelets.
+            ControllerId::Disruption => 0x2_0000,
+            ControllerId::ResourceQuota => 0x2_0001,
+            ControllerId::Namespace => 0x2_0002,
         }
     }
 
@@ -57,6 +71,9 @@ impl ControllerId {
             ControllerId::Scheduler => "default-scheduler",
             ControllerId::GarbageCollector => "garbage-collector-controller",
             ControllerId::NodeLifecycle => "node-controller",
+            ControllerId::Disruption => "controllermanager",
+            ControllerId::ResourceQuota => "resourcequota-controller",
+            ControllerId::Namespace => "namespace-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

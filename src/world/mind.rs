@@ -6,7 +6,9 @@ use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
-use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
+use crate::controllers::{
+    Change, Context, Plan, Woken, deployment, disruption, namespace, replica_set, resource_quota,
+};
 
 use super::ControllerId;
 
@@ -39,6 +41,12 @@ pub enum Mind {
     GarbageCollector(Box<GarbageCollector>),
     /// When each node was last heard of.
     NodeLifecycle(Box<NodeLifecycle>),
+    /// Nothing.
+    Disruption,
+    /// Nothing.
+    ResourceQuota,
+    /// Nothing.
+    Namespace,
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
     Kubelet,
 }
@@ -52,6 +60,9 @@ impl Mind {
             ControllerId::Scheduler => Mind::Scheduler(Box::default()),
             ControllerId::GarbageCollector => Mind::GarbageCollector(Box::default()),
             ControllerId::NodeLifecycle => Mind::NodeLifecycle(Box::default()),
+            ControllerId::Disruption => Mind::Disruption,
+            ControllerId::ResourceQuota => Mind::ResourceQuota,
+            ControllerId::Namespace => Mind::Namespace,
             ControllerId::Kubelet(_) => Mind::Kubelet,
         }
     }
@@ -64,6 +75,9 @@ impl Mind {
             Mind::Scheduler(_) => Mind::of(ControllerId::Scheduler),
             Mind::GarbageCollector(_) => Mind::of(ControllerId::GarbageCollector),
             Mind::NodeLifecycle(_) => Mind::of(ControllerId::NodeLifecycle),
+            Mind::Disruption => Mind::Disruption,
+            Mind::ResourceQuota => Mind::ResourceQuota,
+            Mind::Namespace => Mind::Namespace,
             Mind::Kubelet => Mind::Kubelet,
         }
     }
@@ -76,6 +90,9 @@ impl Mind {
             ControllerId::Scheduler => &[Kind::Node, Kind::Pod],
             ControllerId::GarbageCollector => COLLECTED,
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
+            ControllerId::Disruption => disruption::KINDS,
+            ControllerId::ResourceQuota => resource_quota::KINDS,
+            ControllerId::Namespace => namespace::KINDS,
             ControllerId::Kubelet(_) => &[Kind::Pod],
         }
     }
@@ -88,6 +105,9 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.wakes(change, cx),
             Mind::GarbageCollector(collector) => collector.wakes(change, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.wakes(change, cx),
+            Mind::Disruption => disruption::wakes(change, cx),
+            Mind::ResourceQuota => resource_quota::wakes(change, cx),
+            Mind::Namespace => namespace::wakes(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
     }
@@ -100,6 +120,9 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.sync(key, cx),
             Mind::GarbageCollector(collector) => collector.sync(key, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
+            Mind::Disruption => disruption::sync(key, cx),
+            Mind::ResourceQuota => resource_quota::sync(key, cx),
+            Mind::Namespace => namespace::sync(key, cx),
             Mind::Kubelet => Plan::default(),
         }
     }

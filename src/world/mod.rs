@@ -8,6 +8,7 @@ mod id;
 mod lane;
 mod lifecycle;
 mod mind;
+mod on_demand;
 mod options;
 mod passes;
 mod process;

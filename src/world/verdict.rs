@@ -87,7 +87,9 @@ impl World {
     /// A second look shows an edge-triggered loop no difference; only a level-triggered one is
     /// helped.
     fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
-        self.process(id).is_some_and(|process| {
+        // The quota controller's resync changes no pod by itself.
+        let looks_at_pods = !ControllerId::ON_DEMAND.contains(&id);
+        self.process(id).filter(|_| looks_at_pods).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
         })
     }

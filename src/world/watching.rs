@@ -27,6 +27,7 @@ impl World {
             Err(_) => Vec::new(),
         };
         self.published = self.api.store().revision();
+        self.start_on_demand(&commits);
         for commit in &commits {
             for index in self.stream_index.of(commit) {
                 self.offer(index, commit);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::api::custom::Served;
 use crate::api::{Kind, Object, Str};
 use crate::apiserver::managed_fields::manager_of;
 use crate::apiserver::{ApiServer, Request, Response, Store};
@@ -54,6 +55,8 @@ pub struct World {
     pub(super) thinking: BTreeSet<u64>,
     /// Revision up to which commits were sent to the watches.
     pub(super) published: u64,
+    /// The kinds that users defined here.
+    pub(super) served: Arc<[Served]>,
 }
 
 /// Totals since the start of the run.
@@ -88,7 +91,7 @@ impl World {
             now: Time::ZERO,
             agenda: Agenda::default(),
             foreground: 0,
-            api: ApiServer::new(seed),
+            api: ApiServer::new(seed).with_built_in_objects(),
             processes: BTreeMap::new(),
             kubelets: Vec::new(),
             connected: Vec::new(),
@@ -105,6 +108,7 @@ impl World {
             totals: Totals::default(),
             thinking: BTreeSet::new(),
             published: 0,
+            served: Arc::new([]),
             options: Arc::new(options),
         };
         let nodes = world.options.nodes;
@@ -133,8 +137,9 @@ impl World {
         self.put(Time::ZERO + first, Step::Heartbeat(node));
     }
 
-    fn add_process(&mut self, id: ControllerId) {
+    pub(super) fn add_process(&mut self, id: ControllerId) {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
+        let knobs = super::on_demand::knobs(id, knobs);
         let has_flavours = matches!(id, ControllerId::Deployment | ControllerId::ReplicaSet);
         let flavour = if has_flavours { self.options.flavour } else { Flavour::Level };
         let name = match id {
@@ -305,7 +310,7 @@ impl World {
         let Some(entry) = self.agenda.take() else { return false };
         self.foreground -= u64::from(!entry.what.is_background());
         self.now = entry.at;
-        self.carry_out(entry.what);
+        self.knowing_defined(|world| world.carry_out(entry.what));
         true
     }
 

@@ -37,6 +37,7 @@ fn writer(kind: Kind, part: Part, manager: &Str, now: Timestamp) -> Writer {
         Part::Main => "",
         Part::Status => "status",
         Part::Scale => "scale",
+        Part::Finalize => "finalize",
     };
     let manager = if manager.is_empty() { "unknown".into() } else { manager.clone() };
     let api_version = kind.info().api_version.into();

@@ -12,6 +12,11 @@ pub struct Errors(Vec<FieldError>);
 const MAX_ERRORS: usize = 64;
 
 impl Errors {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// In Kubernetes' words.
     pub fn into_words(self) -> Vec<String> {
         self.0.iter().map(FieldError::to_string).collect()

@@ -4,7 +4,10 @@ use serde_json::{from_value, json};
 
 use crate::api::{Generic, Kind, LabelSelector, PodTemplateSpec, Value};
 
+use crate::apiserver::custom::definition;
+
 use super::errors::Errors;
+use super::policy;
 use super::workload::template_alone;
 
 /// How many bytes a ConfigMap or a Secret may hold.
@@ -15,6 +18,11 @@ pub fn generic(object: &Generic, errors: &mut Errors) {
     match object.kind {
         Kind::HorizontalPodAutoscaler => autoscaler(object, errors),
         Kind::ConfigMap | Kind::Secret => data(object, errors),
+        Kind::CustomResourceDefinition => definition::validate(object, errors),
+        Kind::ResourceQuota
+        | Kind::LimitRange
+        | Kind::PodDisruptionBudget
+        | Kind::PriorityClass => policy::policy(object, errors),
         Kind::StatefulSet | Kind::DaemonSet => workload(object, errors),
         Kind::ReplicationController => template(object, "/spec/template", "spec.template", errors),
         Kind::Job => template(object, "/spec/template", "spec.template", errors),

@@ -12,6 +12,7 @@ mod finalizers;
 mod generic;
 mod meta;
 mod pod;
+mod policy;
 mod probe;
 mod status;
 #[cfg(test)]
@@ -22,8 +23,7 @@ mod workload;
 
 use crate::api::Object;
 
-use errors::Errors;
-
+pub use errors::Errors;
 pub use status::validate_status;
 pub use update::{validate_metadata_update, validate_owner_references, validate_update};
 pub use words::validate_words;

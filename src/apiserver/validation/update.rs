@@ -3,7 +3,7 @@
 use crate::api::{Generic, Kind, Object, ObjectMeta, OwnerReference, Pod, PodSpec, Value};
 
 use super::errors::Errors;
-use super::{meta, spec};
+use super::{meta, policy, spec};
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -109,7 +109,7 @@ fn generic(old: &Generic, new: &Generic, errors: &mut Errors) {
             }
         }
         Kind::StatefulSet => stateful_set(old, new, errors),
-        _ => {}
+        _ => policy::policy_update(old, new, errors),
     }
 }
 

@@ -15,7 +15,7 @@ pub fn columns(kind: Kind) -> &'static [&'static str] {
             &["NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"]
         }
         Kind::CronJob => &["NAME", "SCHEDULE", "SUSPEND", "AGE"],
-        Kind::PriorityClass => &["NAME", "VALUE", "GLOBAL-DEFAULT", "AGE"],
+        Kind::PriorityClass => &["NAME", "VALUE", "GLOBAL-DEFAULT", "AGE", "PREEMPTIONPOLICY"],
         _ => &["NAME", "AGE"],
     }
 }
@@ -61,6 +61,9 @@ pub fn row(object: &Generic, now: Timestamp) -> Vec<String> {
         _ => {}
     }
     row.push(age(object.metadata.creation_timestamp, now));
+    if object.kind == Kind::PriorityClass {
+        row.push(text("preemptionPolicy"));
+    }
     row
 }
 

@@ -4,11 +4,13 @@
 //! <https://github.com/kubernetes/kubernetes/tree/release-1.36> and cli-runtime `pkg/printers`.
 
 mod autoscaler;
+mod defined;
 mod event;
 mod generic;
 mod job;
 mod node;
 mod pod;
+mod policy;
 mod workload;
 
 use std::sync::Arc;
@@ -45,15 +47,15 @@ pub struct Table {
 
 /// The table of objects of one kind.
 pub fn table(kind: Kind, objects: &[Arc<Object>], now: Timestamp, look: &Look<'_>) -> Table {
-    let columns = columns(kind, look.wide);
-    let mut table = Table {
-        columns: columns.iter().map(|column| column.to_string()).collect(),
-        rows: Vec::new(),
+    let columns: Vec<String> = match kind.is_custom() {
+        true => defined::columns(kind, look.wide),
+        false => columns(kind, look.wide).into_iter().map(Into::into).collect(),
     };
+    let mut table = Table { columns: columns.clone(), rows: Vec::new() };
     for object in objects {
         let mut row = row(object, now, look.wide);
         if look.with_kind {
-            let at = columns.iter().position(|column| *column == "NAME");
+            let at = columns.iter().position(|column| column == "NAME");
             if let Some(cell) = at.and_then(|at| row.get_mut(at)) {
                 *cell = format!("{}/{cell}", kind.printed());
             }
@@ -76,6 +78,8 @@ fn columns(kind: Kind, wide: bool) -> Vec<&'static str> {
         Kind::Event => (event::COLUMNS, &[]),
         Kind::Job => (job::COLUMNS, workload::WIDE),
         Kind::HorizontalPodAutoscaler => (autoscaler::COLUMNS, &[]),
+        Kind::ResourceQuota => (policy::QUOTA, &[]),
+        Kind::LimitRange | Kind::CustomResourceDefinition => (policy::CREATED, &[]),
         other => (generic::columns(other), &[]),
     };
     let more = if wide { more } else { &[] };
@@ -97,6 +101,9 @@ fn row(object: &Object, now: Timestamp, wide: bool) -> Vec<String> {
         Object::Generic(object) => match object.kind {
             Kind::Job => job::row(object, now, wide),
             Kind::HorizontalPodAutoscaler => autoscaler::row(object, now),
+            Kind::ResourceQuota => policy::quota(object, now),
+            Kind::LimitRange | Kind::CustomResourceDefinition => policy::created(object),
+            Kind::Custom(_) => defined::row(object, now, wide),
             Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicationController => {
                 workload::generic(object, now, wide)
             }

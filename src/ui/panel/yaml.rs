@@ -3,7 +3,7 @@
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::ui::bridge::{self, Lanes, Problem, Severity};
+use crate::ui::bridge::{Lanes, Problem, Severity};
 use crate::ui::i18n::tr;
 use crate::ui::icon::icon;
 use crate::ui::state::Page;
@@ -37,7 +37,7 @@ pub fn Yaml() -> impl IntoView {
     Effect::new(move || {
         let text = page.draft.text.get();
         timer.set_value(Some(Timeout::new(SETTLE_MS, move || {
-            problems.set(bridge::check(&text));
+            problems.set(page.run.problems(&text));
         })));
     });
     let changed = Memo::new(move |_| page.draft.is_changed());

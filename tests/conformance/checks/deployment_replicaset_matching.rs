@@ -201,6 +201,7 @@ impl Recorder {
             Verb::Patch => "patch",
             Verb::Delete => "delete",
             Verb::Bind => "bind",
+            Verb::Evict => "evict",
             Verb::Get => {
                 self.reads.push(format!("get {plural}"));
                 return Ok(Arc::new(self.live.clone().into()));

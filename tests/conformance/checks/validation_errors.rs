@@ -1,5 +1,8 @@
 //! What the API server answers to faulty manifests. Each case is a change to a sound object.
 
+#[path = "validation_errors/policy.rs"]
+mod policy;
+
 use loopscope::api::{Kind, Object};
 use loopscope::apiserver::{defaults, validation};
 use loopscope::manifest;
@@ -26,8 +29,8 @@ pub fn check(given: &Value, expect: &Value) -> Outcome {
         "HorizontalPodAutoscaler" => created(Kind::HorizontalPodAutoscaler, autoscaler(given)),
         "Pod" => created(Kind::Pod, pod(given)),
         "any" => Ok(unknown_fields(given)),
-        "LimitRange" => return Outcome::NotModelled("LimitRanges are only kept"),
-        "ResourceQuota" => return Outcome::NotModelled("ResourceQuotas are only kept"),
+        "LimitRange" => return policy::limit_range(given, expect),
+        "ResourceQuota" => return policy::quota(given, expect),
         other => return Outcome::Failed(format!("no kind {other}")),
     };
     match errors {
