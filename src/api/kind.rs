@@ -40,6 +40,11 @@ pub enum Kind {
     ClusterRole,
     ClusterRoleBinding,
     CustomResourceDefinition,
+    Application,
+    /// Answers of the metrics server; never stored.
+    PodMetrics,
+    /// Answers of the Git repository; never stored.
+    GitRevision,
 }
 
 /// What the API server says of a kind.
@@ -100,7 +105,7 @@ kinds! {
     LimitRange "v1" "limitranges" ["limits"] true false;
     PersistentVolumeClaim "v1" "persistentvolumeclaims" ["pvc"] true false;
     PersistentVolume "v1" "persistentvolumes" ["pv"] false false;
-    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true false;
+    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true true;
     PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true false;
     PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false false;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true false;
@@ -113,6 +118,9 @@ kinds! {
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] false false;
     CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"]
         false false;
+    Application "argoproj.io/v1alpha1" "applications" ["app", "apps"] true true;
+    PodMetrics "metrics.k8s.io/v1beta1" "pods" [] true true;
+    GitRevision "git/v1" "gitrevisions" [] false true;
 }
 
 impl Kind {

@@ -1,5 +1,6 @@
 //! The API server: a request in, a response and watch events out.
 
+mod autoscaling_defaults;
 pub mod defaults;
 pub mod deletion;
 mod error;
@@ -8,6 +9,7 @@ mod request;
 mod server;
 mod store;
 mod strategy;
+pub mod three_way;
 pub mod validation;
 mod watch_event;
 

@@ -4,6 +4,8 @@ pub mod change;
 pub mod deployment;
 pub mod fallback;
 pub mod garbage_collector;
+pub mod gitops;
+pub mod horizontal_autoscaler;
 #[cfg(test)]
 mod lockstep;
 pub mod node_lifecycle;

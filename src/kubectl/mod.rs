@@ -17,7 +17,6 @@ mod flags;
 mod get;
 mod label;
 mod logs;
-mod merge;
 mod nodes;
 mod parse;
 mod path;
@@ -31,7 +30,7 @@ mod update;
 use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
-use crate::apiserver::{Request, Response};
+use crate::apiserver::{Request, Response, three_way as merge};
 
 pub use command::Command;
 pub use duration::{age, human_duration, short_human_duration};

@@ -320,11 +320,12 @@ impl Target {
             "node" | "nodelifecycle" | "node-controller" => "node-lifecycle",
             "deployments" => "deployment",
             "replicasets" => "replicaset",
+            "horizontalpodautoscaler" => "hpa",
             name => name,
         };
-        let known = ControllerId::CENTRAL.iter().any(|id| id.name() == name) || name == "kubelet";
+        let known = ControllerId::central_names().any(|own| own == name) || name == "kubelet";
         if !known {
-            let names: Vec<_> = ControllerId::CENTRAL.iter().map(|id| id.name()).collect();
+            let names: Vec<_> = ControllerId::central_names().collect();
             let all = names.join(", ");
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }

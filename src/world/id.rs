@@ -11,6 +11,10 @@ pub enum ControllerId {
     Scheduler,
     GarbageCollector,
     NodeLifecycle,
+    /// The HorizontalPodAutoscaler controller; runs where there is an autoscaler.
+    HorizontalAutoscaler,
+    /// The GitOps controller; runs where there is an Application.
+    GitOps,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -25,6 +29,21 @@ impl ControllerId {
         ControllerId::NodeLifecycle,
     ];
 
+    /// Those that run only where there is something for them.
+    pub const ON_DEMAND: [ControllerId; 2] =
+        [ControllerId::HorizontalAutoscaler, ControllerId::GitOps];
+
+    /// The names of all but the kubelets.
+    pub fn central_names() -> impl Iterator<Item = &'static str> {
+        Self::CENTRAL.iter().chain(&Self::ON_DEMAND).map(|id| id.name())
+    }
+
+    /// Whether it comes in both flavours.
+    pub fn has_flavours(self) -> bool {
+        use ControllerId::{Deployment, GitOps, HorizontalAutoscaler, ReplicaSet};
+        matches!(self, Deployment | ReplicaSet | HorizontalAutoscaler | GitOps)
+    }
+
     /// The name of its kind, as faults and the console write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -33,6 +52,8 @@ impl ControllerId {
             ControllerId::Scheduler => "scheduler",
             ControllerId::GarbageCollector => "garbage-collector",
             ControllerId::NodeLifecycle => "node-lifecycle",
+            ControllerId::HorizontalAutoscaler => "hpa",
+            ControllerId::GitOps => "gitops",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -45,6 +66,8 @@ impl ControllerId {
             ControllerId::Scheduler => 2,
             ControllerId::GarbageCollector => 3,
             ControllerId::NodeLifecycle => 4,
+            ControllerId::HorizontalAutoscaler => 1 << 20,
+            ControllerId::GitOps => (1 << 20) + 1,
             ControllerId::Kubelet(node) => 5 + u64::from(node),
         }
     }
@@ -57,6 +80,8 @@ impl ControllerId {
             ControllerId::Scheduler => "default-scheduler",
             ControllerId::GarbageCollector => "garbage-collector-controller",
             ControllerId::NodeLifecycle => "node-controller",
+            ControllerId::HorizontalAutoscaler => "horizontal-pod-autoscaler",
+            ControllerId::GitOps => "argocd-application-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

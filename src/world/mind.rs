@@ -6,7 +6,10 @@ use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
+use crate::controllers::gitops::{self, GitOps};
+use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
 use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
+use crate::kernel::Time;
 
 use super::ControllerId;
 
@@ -26,6 +29,20 @@ const COLLECTED: &[Kind] = &[
     Kind::PersistentVolumeClaim,
 ];
 
+/// Kinds that the autoscaler watches: itself, what it scales, the pods, and what the metrics server
+/// tells of.
+const AUTOSCALED: &[Kind] = &[
+    Kind::HorizontalPodAutoscaler,
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::StatefulSet,
+    Kind::Pod,
+    Kind::PodMetrics,
+];
+
+/// Kinds that the GitOps controller watches: Applications, what they may hold, and pushes.
+const GITOPS: &[Kind] = &gitops::WATCHED;
+
 /// A controller's own memory.
 #[derive(Clone, Debug)]
 pub enum Mind {
@@ -39,6 +56,10 @@ pub enum Mind {
     GarbageCollector(Box<GarbageCollector>),
     /// When each node was last heard of.
     NodeLifecycle(Box<NodeLifecycle>),
+    /// Past wishes and changes; edge: also what it was told.
+    HorizontalAutoscaler(Box<HorizontalAutoscaler>),
+    /// The revision that it goes by; edge: also what it owes.
+    GitOps(Box<GitOps>),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
     Kubelet,
 }
@@ -52,6 +73,8 @@ impl Mind {
             ControllerId::Scheduler => Mind::Scheduler(Box::default()),
             ControllerId::GarbageCollector => Mind::GarbageCollector(Box::default()),
             ControllerId::NodeLifecycle => Mind::NodeLifecycle(Box::default()),
+            ControllerId::HorizontalAutoscaler => Mind::HorizontalAutoscaler(Box::default()),
+            ControllerId::GitOps => Mind::GitOps(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
         }
     }
@@ -64,6 +87,8 @@ impl Mind {
             Mind::Scheduler(_) => Mind::of(ControllerId::Scheduler),
             Mind::GarbageCollector(_) => Mind::of(ControllerId::GarbageCollector),
             Mind::NodeLifecycle(_) => Mind::of(ControllerId::NodeLifecycle),
+            Mind::HorizontalAutoscaler(_) => Mind::of(ControllerId::HorizontalAutoscaler),
+            Mind::GitOps(_) => Mind::of(ControllerId::GitOps),
             Mind::Kubelet => Mind::Kubelet,
         }
     }
@@ -76,6 +101,8 @@ impl Mind {
             ControllerId::Scheduler => &[Kind::Node, Kind::Pod],
             ControllerId::GarbageCollector => COLLECTED,
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
+            ControllerId::HorizontalAutoscaler => AUTOSCALED,
+            ControllerId::GitOps => GITOPS,
             ControllerId::Kubelet(_) => &[Kind::Pod],
         }
     }
@@ -88,6 +115,8 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.wakes(change, cx),
             Mind::GarbageCollector(collector) => collector.wakes(change, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.wakes(change, cx),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.wakes(change),
+            Mind::GitOps(gitops) => gitops.wakes(change),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
     }
@@ -100,16 +129,32 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.sync(key, cx),
             Mind::GarbageCollector(collector) => collector.sync(key, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.sync(key, cx),
+            Mind::GitOps(gitops) => gitops.sync(key, cx),
             Mind::Kubelet => Plan::default(),
         }
     }
 
     /// What became of a request of a pass for `key`.
-    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) -> Woken {
+    pub fn answered(
+        &mut self,
+        key: &ObjectKey,
+        request: &Request,
+        response: &Response,
+        now: Time,
+    ) -> Woken {
         match self {
             Mind::Scheduler(scheduler) => scheduler.answered(key, request, response),
             Mind::GarbageCollector(collector) => collector.answered(key, request, response),
             Mind::NodeLifecycle(lifecycle) => lifecycle.answered(key, request, response),
+            Mind::HorizontalAutoscaler(autoscaler) => {
+                autoscaler.answered(key, request, response);
+                Woken::default()
+            }
+            Mind::GitOps(gitops) => {
+                gitops.answered(key, request, response, now);
+                Woken::default()
+            }
             _ => Woken::default(),
         }
     }
@@ -119,6 +164,8 @@ impl Mind {
         match self {
             Mind::Deployment(ledger) => deployment::on_change(change, cx, ledger),
             Mind::ReplicaSet(ledger) => replica_set::on_change(change, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_change(change, cx),
+            Mind::GitOps(gitops) => gitops.on_change(change, cx),
             _ => Plan::default(),
         }
     }
@@ -127,6 +174,7 @@ impl Mind {
     pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
         match self {
             Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
+            Mind::GitOps(gitops) => gitops.on_resume(plan, cx),
             _ => plan,
         }
     }
@@ -136,7 +184,27 @@ impl Mind {
         match self {
             Mind::Deployment(ledger) => deployment::on_timer(key, cx, ledger),
             Mind::ReplicaSet(ledger) => replica_set::on_timer(key, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_timer(key, cx),
+            Mind::GitOps(gitops) => gitops.on_timer(key, cx),
             _ => Plan::default(),
+        }
+    }
+
+    /// Edge: the reads of a pass are answered.
+    pub fn go_on(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
+        match self {
+            Mind::GitOps(gitops) => gitops.go_on(key, cx),
+            _ => Plan::default(),
+        }
+    }
+
+    /// Edge: the object that a pass for a change is about, if it is neither the changed one nor its
+    /// owner.
+    pub fn concerns(&self, change: &Change) -> Option<ObjectKey> {
+        match self {
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.concerns(change),
+            Mind::GitOps(gitops) => gitops.concerns(change),
+            _ => None,
         }
     }
 }

@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    fn send(&mut self, index: usize, event: WatchEvent) {
+    pub(super) fn send(&mut self, index: usize, event: WatchEvent) {
         let (low, high) = self.options.network.watch;
         let slow = self.faults.slowness();
         let stream = &mut self.streams[index];

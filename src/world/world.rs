@@ -14,6 +14,8 @@ use crate::node::Kubelet;
 use crate::node::registration::node_object;
 
 use super::active_faults::ActiveFaults;
+use super::git::Repository;
+use super::metrics::MetricsServer;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
 use super::process::Process;
@@ -57,6 +59,8 @@ pub struct World {
     pub(super) thinking: BTreeSet<u64>,
     /// Revision up to which commits were sent to the watches.
     pub(super) published: u64,
+    pub(super) metrics: MetricsServer,
+    pub(super) repository: Repository,
 }
 
 /// Totals since the start of the run.
@@ -107,6 +111,8 @@ impl World {
             totals: Totals::default(),
             thinking: BTreeSet::new(),
             published: 0,
+            metrics: MetricsServer::new(options.load.clone()),
+            repository: Repository::default(),
             options: Arc::new(options),
         };
         let nodes = world.options.nodes;
@@ -134,10 +140,9 @@ impl World {
         self.put(Time::ZERO + first, Step::Heartbeat(node));
     }
 
-    fn add_process(&mut self, id: ControllerId) {
+    pub(super) fn add_process(&mut self, id: ControllerId) {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
-        let has_flavours = matches!(id, ControllerId::Deployment | ControllerId::ReplicaSet);
-        let flavour = if has_flavours { self.options.flavour } else { Flavour::Level };
+        let flavour = if id.has_flavours() { self.options.flavour } else { Flavour::Level };
         let name = match id {
             ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
             _ => id.name().to_string(),
@@ -326,8 +331,8 @@ impl World {
             Step::Deliver(flight, _) => self.deliver(flight),
             Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
             Step::Decided(id, _, pass, _) => self.decided(id, pass),
-            Step::Arrive(request) => self.request_arrives(request),
-            Step::Answer(request, response) => self.answer_arrives(request, &response),
+            Step::Arrive(request, _) => self.request_arrives(request),
+            Step::Answer(request, response, _) => self.answer_arrives(request, &response),
             Step::Due(id, ..) => self.queue_due(id),
             Step::List(stream, epoch) => self.list_at_server(stream, epoch),
             Step::Listed(stream, epoch, objects, revision) => {
@@ -339,6 +344,7 @@ impl World {
             Step::Heartbeat(node) => self.heartbeat(node),
             Step::Monitor(epoch) => self.monitor(epoch),
             Step::FaultEnds(fault) => self.fault_ends(fault),
+            Step::Scrape => self.scrape(),
         }
     }
 
@@ -389,6 +395,7 @@ impl World {
 
     /// Carries out a request at the API server and publishes what it changed.
     pub(super) fn handle(&mut self, request: &Request, by: &str) -> Response {
+        self.start_on_demand(request);
         let before = replicas_of(self.api.store().get(&request.key()));
         let response = self.api.handle(request, self.now);
         if let Ok(object) = &response {
