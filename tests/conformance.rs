@@ -55,6 +55,7 @@ type Check = fn(&Value, &Value) -> Outcome;
 
 #[path = "conformance/checks"]
 mod checks {
+    pub mod argocd;
     pub mod controller_expectations;
     pub mod deployment_fenceposts;
     pub mod deployment_proportional_scaling;
@@ -63,6 +64,8 @@ mod checks {
     pub mod deployment_revision_history;
     pub mod deployment_rolling_update;
     pub mod deployment_status;
+    pub mod hpa_behavior;
+    pub mod hpa_replicas;
     pub mod human_duration;
     pub mod int_or_percent;
     pub mod kubectl_columns;
@@ -115,6 +118,9 @@ const FILES: &[(&str, Check)] = &[
     ("scheduler_filters", checks::scheduler_filters::check),
     ("scheduler_scores", checks::scheduler_scores::check),
     ("node_lifecycle", checks::node_lifecycle::check),
+    ("hpa_replicas", checks::hpa_replicas::check),
+    ("hpa_behavior", checks::hpa_behavior::check),
+    ("argocd", checks::argocd::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.

@@ -83,6 +83,9 @@ macro_rules! kinds {
     };
 }
 
+/// So many kinds at the end of the table are answers, never objects.
+const ANSWERS: usize = 2;
+
 kinds! {
     Pod "v1" "pods" ["po"] true true;
     ReplicaSet "apps/v1" "replicasets" ["rs"] true true;
@@ -124,9 +127,14 @@ kinds! {
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds that can be stored.
     pub fn all() -> &'static [KindInfo] {
-        KINDS
+        &KINDS[..KINDS.len() - ANSWERS]
+    }
+
+    /// A kind that only answers, or that can be stored, by its name in a manifest.
+    pub fn of_message(kind: &str) -> Option<Kind> {
+        KINDS.iter().find(|info| info.kind == kind).map(|info| info.id)
     }
 
     /// What the API server says of this kind.
@@ -142,7 +150,7 @@ impl Kind {
     /// The kind that a manifest's `apiVersion` and `kind` name.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let named = |info: &&KindInfo| info.kind == kind && info.api_version == api_version;
-        KINDS.iter().find(named).map(|info| info.id)
+        Self::all().iter().find(named).map(|info| info.id)
     }
 
     /// The kind that a kubectl argument names: kind, singular, plural or short name, any case, with
@@ -150,7 +158,7 @@ impl Kind {
     pub fn of_argument(argument: &str) -> Option<Kind> {
         let lower = argument.to_ascii_lowercase();
         let (name, group) = lower.split_once('.').unwrap_or((&lower, ""));
-        KINDS
+        Self::all()
             .iter()
             .find(|info| {
                 let named = info.plural == name
@@ -181,6 +189,14 @@ mod tests {
         for (index, info) in KINDS.iter().enumerate() {
             assert_eq!(info.id as usize, index, "{}", info.kind);
         }
+    }
+
+    #[test]
+    fn answers_stand_at_the_end_and_are_no_resources() {
+        for kind in [Kind::PodMetrics, Kind::GitRevision] {
+            assert!(!Kind::all().iter().any(|info| info.id == kind), "{kind:?}");
+        }
+        assert_eq!(Kind::of_argument("pods.metrics.k8s.io"), None);
     }
 
     #[test]

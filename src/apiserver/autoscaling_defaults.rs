@@ -17,7 +17,8 @@ pub fn horizontal_pod_autoscaler(rest: &mut Rest) {
     }
     // Only an object that says something of its behavior gets the rest of it.
     let Some(Value::Object(behavior)) = spec.get_mut("behavior") else { return };
-    let policy = |kind: &str, value: i32| json!({"type": kind, "value": value, "periodSeconds": 15});
+    let policy =
+        |kind: &str, value: i32| json!({"type": kind, "value": value, "periodSeconds": 15});
     let all = policy("Percent", 100);
     rules(behavior, "scaleUp", json!([policy("Pods", 4), all]));
     rules(behavior, "scaleDown", json!([all]));

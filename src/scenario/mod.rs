@@ -2,7 +2,9 @@
 
 pub mod expect;
 pub mod format;
+mod load;
 pub mod report;
+mod repository;
 mod run;
 #[allow(clippy::module_inception)]
 mod scenario;

@@ -154,11 +154,9 @@ pub fn deed_mark(pass: &PassView) -> String {
     };
     match deed {
         Deed::CreatePod | Deed::CreateReplicaSet => format!("+{n}"),
-        Deed::DeletePod
-        | Deed::DeleteReplicaSet
-        | Deed::Delete
-        | Deed::Evict
-        | Deed::Prune => format!("−{n}"),
+        Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict | Deed::Prune => {
+            format!("−{n}")
+        }
         Deed::Status | Deed::Read | Deed::Renew => "✓".to_owned(),
         _ => format!("~{n}"),
     }

@@ -344,7 +344,7 @@ impl Trap {
         };
         let kind = match fields.text("kind")? {
             None => None,
-            Some(text) => match Kind::of_argument(&text) {
+            Some(text) => match Kind::of_argument(&text).or_else(|| Kind::of_message(&text)) {
                 Some(kind) => Some(kind),
                 None => return error(Some("kind"), format!("kind: there is no kind {text:?}")),
             },

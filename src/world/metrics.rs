@@ -248,7 +248,8 @@ impl World {
     fn digest(&self, autoscaler: &Object, list: &Object) -> Option<u64> {
         let spec = Spec::read(autoscaler.as_generic()?);
         let scale = Scale::of(self.store().get(spec.target.as_ref()?)?)?;
-        let (pods, readings) = (self.selected(autoscaler, &scale.selector), Readings::of_list(list));
+        let (pods, readings) =
+            (self.selected(autoscaler, &scale.selector), Readings::of_list(list));
         let samples = readings.resource("cpu", None, |labels| scale.selector.matches(labels));
         let samples = samples.unwrap_or_default();
         let now = Timestamp::from(self.now);

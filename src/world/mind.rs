@@ -4,10 +4,10 @@
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
-use crate::controllers::node_lifecycle::NodeLifecycle;
-use crate::controllers::scheduler::Scheduler;
 use crate::controllers::gitops::{self, GitOps};
 use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
+use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
 use crate::kernel::Time;
 

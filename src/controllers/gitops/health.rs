@@ -126,7 +126,9 @@ fn deployment(at: &At) -> Health {
         return (Suspended, "Deployment is paused".into());
     }
     if !at.is_observed() {
-        return waiting(format_args!("observed deployment generation less than desired generation"));
+        return waiting(format_args!(
+            "observed deployment generation less than desired generation"
+        ));
     }
     let conditions = at.conditions();
     let progressing = Condition::find(&conditions, "Progressing");
@@ -141,9 +143,9 @@ fn deployment(at: &At) -> Health {
         at.number("/status/availableReplicas"),
     );
     match wanted {
-        Some(wanted) if updated < wanted => waiting(format_args!(
-            "{updated} out of {wanted} new replicas have been updated..."
-        )),
+        Some(wanted) if updated < wanted => {
+            waiting(format_args!("{updated} out of {wanted} new replicas have been updated..."))
+        }
         _ if replicas > updated => {
             let old = replicas - updated;
             waiting(format_args!("{old} old replicas are pending termination..."))
@@ -169,9 +171,9 @@ fn replica_set(at: &At) -> Health {
     }
     let available = at.number("/status/availableReplicas");
     match at.0.pointer("/spec/replicas").and_then(Value::as_i64) {
-        Some(wanted) if available < wanted => waiting(format_args!(
-            "{available} out of {wanted} new replicas are available..."
-        )),
+        Some(wanted) if available < wanted => {
+            waiting(format_args!("{available} out of {wanted} new replicas are available..."))
+        }
         _ => (Healthy, String::new()),
     }
 }
@@ -223,9 +225,8 @@ fn stateful_set(at: &At) -> Health {
         }
         true => {
             let at_new = at.number("/status/currentReplicas");
-            let text = format!(
-                "statefulset rolling update complete {at_new} pods at revision {old}..."
-            );
+            let text =
+                format!("statefulset rolling update complete {at_new} pods at revision {old}...");
             (Healthy, text)
         }
     }
@@ -233,7 +234,9 @@ fn stateful_set(at: &At) -> Health {
 
 fn daemon_set(at: &At) -> Health {
     if !at.is_observed() {
-        return waiting(format_args!("observed daemon set generation less than desired generation"));
+        return waiting(format_args!(
+            "observed daemon set generation less than desired generation"
+        ));
     }
     let name = at.text("/metadata/name");
     let (updated, wanted, available) = (

@@ -189,8 +189,7 @@ impl GitOps {
             (Ok(()), Some(head)) => {
                 let resources = compare(&object.meta().name, &spec, &head, &Live::Cache(cx.cache));
                 let (spec, resources, now) = (&spec, &resources[..], cx.now);
-                let found =
-                    Found { object, generic, spec, revision: &head.id, resources, now };
+                let found = Found { object, generic, spec, revision: &head.id, resources, now };
                 act(&found)
             }
             (Err(error), _) => unknown(object, generic, &error),

@@ -119,11 +119,7 @@ impl Found<'_> {
         Plan { sees: Fact::Of(count(synced), all), wants: Fact::Of(all, all), ..Plan::default() }
     }
 
-    fn with_status(
-        &self,
-        refused: Option<String>,
-        operation: Option<(&Operation, i64)>,
-    ) -> Object {
+    fn with_status(&self, refused: Option<String>, operation: Option<(&Operation, i64)>) -> Object {
         let mut status = match self.generic.rest.get("status") {
             Some(Value::Object(status)) => status.clone(),
             _ => Map::new(),

@@ -220,4 +220,3 @@ fn proposals<'a>(
         if policy.percent { percent(start, policy.value) } else { pods(start, policy.value) }
     })
 }
-

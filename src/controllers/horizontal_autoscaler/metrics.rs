@@ -75,7 +75,11 @@ fn ask(metric: &Metric, seen: &Seen) -> Result<(Proposal, String), Failure> {
     };
     match &metric.source {
         Source::Resource { name } => resource(metric.target, seen, name, None).map_err(|told| {
-            fail("FailedGetResourceMetric", told, format!("failed to get {name} resource metric value"))
+            fail(
+                "FailedGetResourceMetric",
+                told,
+                format!("failed to get {name} resource metric value"),
+            )
         }),
         Source::ContainerResource { name, container } => {
             resource(metric.target, seen, name, Some(container)).map_err(|told| {

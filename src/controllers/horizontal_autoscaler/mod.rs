@@ -33,7 +33,7 @@ use crate::kernel::Time;
 
 use super::{Change, Context, Deed, Fact, Intent, Plan, Woken};
 use behavior::Behavior;
-use history::History;
+use history::{History, Recommendation};
 use pods::StartUp;
 use readings::Readings;
 use reconcile::{Decision, Input, decide};
@@ -108,9 +108,7 @@ impl HorizontalAutoscaler {
         };
         let readings = match &metrics {
             Ok(list) => Readings::of_list(list),
-            Err(error) => {
-                Readings { failure: Some(error.message.clone()), ..Readings::default() }
-            }
+            Err(error) => Readings { failure: Some(error.message.clone()), ..Readings::default() },
         };
         let input = input(object, &spec, scale, &readings, cx);
         let decision = decide(&input, &mut state.history);
@@ -118,6 +116,12 @@ impl HorizontalAutoscaler {
         let mut plan = decision.plan(&input);
         plan.requeue_after = Some(PERIOD);
         plan
+    }
+
+    /// Gives it a past.
+    pub fn recall(&mut self, key: &ObjectKey, recommendations: Vec<Recommendation>) {
+        let state = self.known.entry(key.clone()).or_default();
+        state.history.recommendations = recommendations;
     }
 
     /// What became of a request of a pass for `key`.

@@ -51,11 +51,23 @@ pub struct Sample {
 pub type Samples = BTreeMap<Str, Sample>;
 
 impl Readings {
-    /// Reads a `PodMetricsList`; nothing, if it is none.
+    /// Reads a `PodMetricsList`, with what the other two metrics APIs would say beside it; nothing,
+    /// if it is none.
     pub fn of_list(list: &Object) -> Readings {
         let items = list.as_generic().and_then(|list| list.rest.get("items"));
         let items = items.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        Readings { pods: items.iter().map(pod_reading).collect(), ..Readings::default() }
+        let rest = |field: &str| list.as_generic().and_then(|list| list.rest.get(field));
+        let series = |(name, values): (&String, &Value)| {
+            let values = values.as_array().map_or(&[][..], Vec::as_slice);
+            (Str::from(name.as_str()), values.iter().filter_map(milli).collect())
+        };
+        let external = rest("external").and_then(Value::as_object).into_iter().flatten();
+        Readings {
+            pods: items.iter().map(pod_reading).collect(),
+            objects: quantities(rest("objects")),
+            external: external.map(series).collect(),
+            failure: None,
+        }
     }
 
     /// The usage of a resource by the pods that `selects`, of one container or of all
@@ -95,9 +107,8 @@ impl Readings {
         metric: &str,
         selects: impl Fn(&StrMap) -> bool,
     ) -> Result<Samples, String> {
-        let failed = |why: &str| {
-            Err(format!("unable to fetch metrics from custom metrics API: {why}"))
-        };
+        let failed =
+            |why: &str| Err(format!("unable to fetch metrics from custom metrics API: {why}"));
         if let Some(failure) = &self.failure {
             return failed(failure);
         }
@@ -160,9 +171,10 @@ fn pod_reading(item: &Value) -> PodReading {
 
 fn quantities(map: Option<&Value>) -> BTreeMap<Str, i64> {
     let entries = map.and_then(Value::as_object).into_iter().flatten();
-    let read = |(name, value): (&String, &Value)| {
-        let quantity = Quantity::parse(value.as_str()?).ok()?;
-        Some((Str::from(name.as_str()), quantity.milli_value()))
-    };
+    let read = |(name, value): (&String, &Value)| Some((Str::from(name.as_str()), milli(value)?));
     entries.filter_map(read).collect()
+}
+
+fn milli(value: &Value) -> Option<i64> {
+    Some(Quantity::parse(value.as_str()?).ok()?.milli_value())
 }

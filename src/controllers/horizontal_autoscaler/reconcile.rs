@@ -99,8 +99,7 @@ pub fn decide(input: &Input, history: &mut History) -> Decision {
     }
     if decision.rescale.is_some() {
         let desired = decision.desired;
-        let text =
-            format!("the HPA controller was able to update the target scale to {desired}");
+        let text = format!("the HPA controller was able to update the target scale to {desired}");
         decision.set("AbleToScale", true, "SucceededRescale", &text, now);
     }
     decision
@@ -253,11 +252,8 @@ impl Decision {
         let failed = format!("{text}; error: {{error}}");
         intent.on_success = Some(EventNote::normal(object, "SuccessfulRescale", text));
         intent.on_failure = Some(EventNote::warning(object, "FailedRescale", failed));
-        intent.fallbacks = vec![Fallback {
-            applies: |_| true,
-            write: Some(self.failure(object)),
-            event: None,
-        }];
+        intent.fallbacks =
+            vec![Fallback { applies: |_| true, write: Some(self.failure(object)), event: None }];
         intent
     }
 

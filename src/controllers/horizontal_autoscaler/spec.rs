@@ -37,11 +37,24 @@ pub struct Metric {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Source {
-    Resource { name: Str },
-    ContainerResource { name: Str, container: Str },
-    Pods { name: Str },
-    Object { kind: Str, name: Str },
-    External { name: Str, selector: String },
+    Resource {
+        name: Str,
+    },
+    ContainerResource {
+        name: Str,
+        container: Str,
+    },
+    Pods {
+        name: Str,
+    },
+    Object {
+        kind: Str,
+        name: Str,
+    },
+    External {
+        name: Str,
+        selector: String,
+    },
     /// None of these.
     Unknown(Str),
 }
