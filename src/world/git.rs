@@ -24,6 +24,7 @@ const REVISIONS_MAX: usize = 1_000;
 #[derive(Clone, Debug, Default)]
 pub struct Repository {
     revisions: Vec<Arc<Object>>,
+    pushes: u64,
 }
 
 impl Repository {
@@ -67,6 +68,8 @@ impl World {
         let (kind, metadata) = (Kind::GitRevision, Default::default());
         let mut revision = Generic { kind, metadata, rest: Default::default() };
         revision.rest.insert("revision".into(), id.clone().into());
+        self.repository.pushes += 1;
+        revision.rest.insert("number".into(), self.repository.pushes.into());
         revision.rest.insert("objects".into(), manifests.into());
         if self.repository.revisions.len() >= REVISIONS_MAX {
             self.repository.revisions.remove(0);

@@ -174,6 +174,7 @@ impl Mind {
     pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
         match self {
             Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_resume(plan, cx),
             Mind::GitOps(gitops) => gitops.on_resume(plan, cx),
             _ => plan,
         }

@@ -175,6 +175,8 @@ pub fn wants_refresh(object: &Object) -> bool {
 pub struct Revision {
     /// The commit.
     pub id: String,
+    /// Which in the order of pushes.
+    pub number: u64,
     /// What it holds, in the order of the files.
     pub objects: Vec<Arc<Object>>,
 }
@@ -190,6 +192,7 @@ impl Revision {
             Object::from_value(kind, item.clone()).ok().map(Arc::new)
         };
         let id = answer.rest.get("revision").and_then(Value::as_str)?.to_string();
-        Some(Revision { id, objects: items.iter().filter_map(object).collect() })
+        let number = answer.rest.get("number").and_then(Value::as_u64).unwrap_or(0);
+        Some(Revision { id, number, objects: items.iter().filter_map(object).collect() })
     }
 }

@@ -32,7 +32,7 @@ impl GitOps {
         match change.object.kind() {
             Kind::Application => self.application_changed(&key, change, cx),
             Kind::GitRevision => self.pushed(&key, change, cx),
-            _ => self.object_changed(&key, &change.key(), cx),
+            _ => self.object_changed(&key, change, cx),
         }
     }
 
@@ -63,8 +63,14 @@ impl GitOps {
     pub fn go_on(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         let Some((object, generic)) = application(key, cx) else { return Plan::default() };
         let state = self.applications.entry(key.clone()).or_default();
+        let told = state.head.clone();
         if let Err(error) = state.take_answer(key, cx) {
             return unknown(object, generic, &error);
+        }
+        let read = state.head.as_ref().map_or(0, |head| head.number);
+        if operation(generic).is_none() && told.as_ref().is_some_and(|told| told.number > read) {
+            // A push came while the answer was under way.
+            state.head = told;
         }
         let mut plan = self.react(key, cx, &|_| true);
         drop_refresh(object, &mut plan);
@@ -91,14 +97,17 @@ impl GitOps {
     }
 
     /// An object has changed: it is put right, if that is wanted.
-    fn object_changed(&mut self, key: &ObjectKey, object: &ObjectKey, cx: &Context) -> Plan {
+    fn object_changed(&mut self, key: &ObjectKey, change: &Change, cx: &Context) -> Plan {
         let Some(state) = self.applications.get_mut(key) else { return Plan::default() };
-        state.is_settled(cx);
-        if state.written.contains_key(object) {
-            // Its own write is still to come.
-            return Plan::default();
+        let object = change.key();
+        if let Some(version) = state.written.get(&object) {
+            if change.object.meta().resource_version < *version {
+                // Its own write is still to come.
+                return Plan::default();
+            }
+            state.written.remove(&object);
         }
-        self.react(key, cx, &|resource| resource.key == *object)
+        self.react(key, cx, &|resource| resource.key == object)
     }
 
     /// The back-off of self-heal is over.

@@ -205,6 +205,14 @@ impl HorizontalAutoscaler {
         self.act(key, cx)
     }
 
+    /// Edge: what is left of a plan that failed: it decides again, by what it believes now.
+    pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
+        match plan.finish.as_ref().map(|finish| finish.before.key()) {
+            Some(key) => self.act(&key, cx),
+            None => plan,
+        }
+    }
+
     /// Edge: decides from what it was told.
     fn act(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         let Some((object, generic)) = autoscaler(key, cx) else { return Plan::default() };

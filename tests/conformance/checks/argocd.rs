@@ -104,7 +104,7 @@ fn object(given: &HealthGiven) -> Option<Object> {
     if let Some(Value::Object(given)) = &given.status {
         status.extend(given.clone());
     }
-    let mut set = |map: &mut Map<String, Value>, field: &str, value: Option<Value>| {
+    let set = |map: &mut Map<String, Value>, field: &str, value: Option<Value>| {
         if let Some(value) = value {
             map.insert(field.into(), value);
         }

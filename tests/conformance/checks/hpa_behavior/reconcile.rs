@@ -176,7 +176,11 @@ fn lab(given: &Given) -> Lab {
 
 fn pod(index: usize, ready: bool, metrics: &[Metric]) -> Object {
     let mut container = json!({"name": "main"});
-    let request = metrics.iter().find_map(|metric| metric.request_milli.as_ref()?.get(index));
+    // Pods without a sample ask for as much as the others.
+    let request = metrics.iter().find_map(|metric| {
+        let requests = metric.request_milli.as_ref()?;
+        requests.get(index).or(requests.last())
+    });
     if let Some(request) = request {
         container["resources"] = json!({"requests": {"cpu": format!("{request}m")}});
     }
@@ -218,7 +222,8 @@ fn list(given: &Given, count: usize) -> Object {
             "containers": [{"name": "main", "usage": usage}], "custom": custom,
         }));
     }
-    for metric in metrics.iter().filter(works) {
+    let elsewhere = |metric: &&Metric| matches!(metric.kind().get(..3), Some("Obj" | "Ext"));
+    for metric in metrics.iter().filter(works).filter(elsewhere) {
         let series = metric.metric_milli.as_deref().unwrap_or(metric.samples());
         if series.is_empty() {
             continue;
