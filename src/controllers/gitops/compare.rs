@@ -1,5 +1,6 @@
 //! What Git has beside what the cluster has: a three-way comparison that minds what was applied
-//! last, without the fields that shall be ignored (`controller/state.go`, `gitops-engine/pkg/diff`).
+//! last, without the fields that shall be ignored (`controller/state.go`,
+//! `gitops-engine/pkg/diff`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! From `spec.metrics` to a wish: each metric asks for a size, the largest counts, and a metric that
-//! cannot be read forbids to scale down (`computeReplicasForMetrics` of `horizontal.go`).
+//! From `spec.metrics` to a wish: each metric asks for a size, the largest counts, and a metric
+//! that cannot be read forbids to scale down (`computeReplicasForMetrics` of `horizontal.go`).
 
 use serde_json::json;
 

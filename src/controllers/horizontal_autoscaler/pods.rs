@@ -1,5 +1,5 @@
-//! Which pods count: ready, not ready in time, without a sample, or out of the question (`groupPods`
-//! of `replica_calculator.go`), and what each asks for.
+//! Which pods count: ready, not ready in time, without a sample, or out of the question
+//! (`groupPods` of `replica_calculator.go`), and what each asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -105,7 +105,10 @@ pub fn check(raw: &Value, expect: &Value) -> Outcome {
     let changes = Changes { ups: &ups, downs: &downs };
     let bounds = (given.min_replicas, given.max_replicas);
     let (current, wish) = (given.current_replicas, given.desired_replicas);
-    let limited = |limited: Limited| json!({"replicas": limited.replicas, "scalingLimitedReason": limited.reason});
+    let limited = |limited: Limited| {
+        let (replicas, reason) = (limited.replicas, limited.reason);
+        json!({"replicas": replicas, "scalingLimitedReason": reason})
+    };
     let got = match given.op.as_str() {
         "limitByBehavior" => {
             limited(limit_by_behavior(&behavior, changes, (current, wish), bounds, NOW))
