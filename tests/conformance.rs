@@ -56,6 +56,7 @@ type Check = fn(&Value, &Value) -> Outcome;
 #[path = "conformance/checks"]
 mod checks {
     pub mod api_semantics;
+    pub mod argocd;
     pub mod controller_expectations;
     pub mod deployment_fenceposts;
     pub mod deployment_proportional_scaling;
@@ -67,6 +68,8 @@ mod checks {
     pub mod event_messages;
     pub mod garbage_collection;
     pub mod graceful_deletion;
+    pub mod hpa_behavior;
+    pub mod hpa_replicas;
     pub mod human_duration;
     pub mod informer_in_order_queue;
     pub mod informer_semantics;
@@ -131,6 +134,9 @@ const FILES: &[(&str, Check)] = &[
     ("informer_in_order_queue", checks::informer_in_order_queue::check),
     ("informer_semantics", checks::informer_semantics::check),
     ("event_messages", checks::event_messages::check),
+    ("hpa_replicas", checks::hpa_replicas::check),
+    ("hpa_behavior", checks::hpa_behavior::check),
+    ("argocd", checks::argocd::check),
 ];
 
 /// Cases that the simulation does not model, with the reason: at most 5 % of all.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use loopscope::api::{Kind, Object, ObjectKey};
 use loopscope::apiserver::{DeleteOptions, Part, Request};
 use loopscope::kernel::{Rng, Time};
-use loopscope::world::{Fault, Flavour, Options, Verdict, World};
+use loopscope::world::{Fault, Flavour, Load, Options, Verdict, World};
 use serde_json::json;
 
 const PLENTY: u64 = 3_000_000;
@@ -269,5 +269,152 @@ fn nothing_that_faults_do_to_edge_makes_it_panic_or_run_away() {
         let world = play(&workload(seed, Flavour::Edge), &faults(seed));
         let pods = world.store().list(Kind::Pod).count();
         assert!(pods < 200, "SEED={seed}: {pods} pods");
+    }
+}
+
+/// Runs whose worlds live for a quarter of an hour are fewer.
+fn some_seeds() -> impl Iterator<Item = u64> {
+    seeds().into_iter().take(150)
+}
+
+fn create(world: &mut World, kind: Kind, value: serde_json::Value) {
+    let object = Object::from_value(kind, value).expect("well-formed");
+    world.request(&Request::Create(Arc::new(object))).expect("valid");
+}
+
+fn web(replicas: u64, image: u64) -> serde_json::Value {
+    let mut template = template(image);
+    template["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m"}});
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"app": "web"}},
+            "template": template,
+        },
+    })
+}
+
+/// A load that all pods share, set a few times to a multiple of what one pod should use, so that
+/// there is one right size; and an autoscaler with a random behavior.
+fn autoscaled(seed: u64, flavour: Flavour) -> (World, u64) {
+    let mut rng = Rng::stream(seed, "autoscaled");
+    let target = ObjectKey::new(Kind::Deployment, "default", "web");
+    let (mut load, mut at, mut pods) = (Vec::new(), Time::ZERO, 1 + rng.below(8));
+    for _ in 0..1 + rng.below(4) {
+        let (target, metric, milli) = (target.clone(), "cpu".into(), pods as i64 * 50);
+        load.push(Load { at, target, metric, milli, total: true });
+        at += Duration::from_secs(20 + rng.below(200));
+        pods = 1 + rng.below(8);
+    }
+    let pods = load.last().map_or(1, |load| load.milli as u64 / 50);
+    let mut world = World::new(Options { seed, flavour, load, ..Options::default() });
+    create(&mut world, Kind::Deployment, web(1 + rng.below(9), 1));
+    let mut spec = json!({
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "minReplicas": 1, "maxReplicas": 10,
+        "metrics": [{"type": "Resource", "resource": {
+            "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50},
+        }}],
+    });
+    if rng.below(2) == 0 {
+        let policy = json!({"type": "Pods", "value": 1 + rng.below(3), "periodSeconds": 30});
+        let window = rng.below(120);
+        spec["behavior"] = json!({
+            "scaleUp": {"policies": [policy], "stabilizationWindowSeconds": window / 4},
+            "scaleDown": {"policies": [policy], "stabilizationWindowSeconds": window},
+        });
+    }
+    let metadata = json!({"name": "web", "namespace": "default"});
+    let value = json!({"metadata": metadata, "spec": spec});
+    create(&mut world, Kind::HorizontalPodAutoscaler, value);
+    assert!(world.run_until(at + Duration::from_secs(900), PLENTY), "too much happens");
+    (world, pods)
+}
+
+#[test]
+fn without_faults_both_flavours_of_the_autoscaler_come_to_the_right_size() {
+    for seed in some_seeds() {
+        for flavour in [Flavour::Level, Flavour::Edge] {
+            let (world, pods) = autoscaled(seed, flavour);
+            let key = ObjectKey::new(Kind::Deployment, "default", "web");
+            let web = world.store().get(&key).expect("it is there");
+            let size = web.as_deployment().map_or(0, |web| web.spec.replicas());
+            assert_eq!(size, pods as i32, "{flavour:?}, SEED={seed}");
+            assert_eq!(world.shortfalls(), [], "{flavour:?}, SEED={seed}");
+        }
+    }
+}
+
+/// Pushes and changes by hand, under an Application that prunes and heals.
+fn synced(seed: u64, flavour: Flavour) -> World {
+    let mut rng = Rng::stream(seed, "synced");
+    let mut world = World::new(Options { seed, flavour, ..Options::default() });
+    let mut at = Time::ZERO;
+    let content = |rng: &mut Rng| {
+        let map = |name: u64, text: u64| {
+            json!({
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": format!("map-{name}")}, "data": {"a": text.to_string()},
+            })
+        };
+        let mut content = vec![web(rng.below(5), 1 + rng.below(3))];
+        for name in 0..3 {
+            if rng.below(2) == 0 {
+                content.push(map(name, rng.below(3)));
+            }
+        }
+        content
+    };
+    world.push(content(&mut rng));
+    let value = json!({"metadata": {"name": "demo", "namespace": "argocd"}, "spec": {
+        "project": "default", "source": {"repoURL": "r"}, "destination": {},
+        "syncPolicy": {"automated": {"prune": true, "selfHeal": true}},
+    }});
+    create(&mut world, Kind::Application, value);
+    for _ in 0..rng.below(6) {
+        at += Duration::from_millis(match rng.below(3) {
+            0 => 1 + rng.below(300),
+            1 => rng.below(10_000),
+            _ => 200_000,
+        });
+        assert!(world.run_until(at, PLENTY), "too much happens");
+        let maps: Vec<ObjectKey> =
+            world.store().list(Kind::ConfigMap).map(|object| object.key()).collect();
+        // All is drawn, whatever there is in this lane.
+        let (choice, pushed, replicas) = (rng.below(3), content(&mut rng), rng.below(5));
+        match (choice, maps.first()) {
+            (0, _) => _ = world.push(pushed),
+            (1, Some(key)) => {
+                let request = Request::Delete(key.clone(), DeleteOptions::default());
+                world.request(&request).expect("it is there");
+            }
+            _ => {
+                let key = ObjectKey::new(Kind::Deployment, "default", "web");
+                let patch = json!({"spec": {"replicas": replicas}});
+                // It may not be there yet.
+                let _ = world.request(&Request::Patch(Part::Scale, key, patch));
+            }
+        }
+    }
+    assert!(world.run_until(at + Duration::from_secs(1_200), PLENTY), "too much happens");
+    world
+}
+
+#[test]
+fn without_faults_both_flavours_of_gitops_come_to_the_same_objects() {
+    let objects = |world: &World| {
+        let maps = world.store().list(Kind::ConfigMap).map(|map| {
+            let data = map.as_generic().and_then(|map| map.rest.get("data")).cloned();
+            format!("{} {data:?}", map.meta().name)
+        });
+        let maps: Vec<String> = maps.collect();
+        (maps, state(world))
+    };
+    for seed in some_seeds() {
+        let (level, edge) = (synced(seed, Flavour::Level), synced(seed, Flavour::Edge));
+        assert_eq!(level.shortfalls(), [], "level, SEED={seed}");
+        assert_eq!(edge.shortfalls(), [], "edge, SEED={seed}");
+        assert_eq!(objects(&level), objects(&edge), "SEED={seed}");
     }
 }

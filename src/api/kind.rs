@@ -40,6 +40,11 @@ pub enum Kind {
     ClusterRole,
     ClusterRoleBinding,
     CustomResourceDefinition,
+    Application,
+    /// Answers of the metrics server; never stored.
+    PodMetrics,
+    /// Answers of the Git repository; never stored.
+    GitRevision,
     /// One that a user defined.
     Custom(CustomKind),
 }
@@ -94,6 +99,9 @@ macro_rules! kinds {
     };
 }
 
+/// So many kinds at the end of the table are answers, never objects.
+const ANSWERS: usize = 2;
+
 kinds! {
     Pod "v1" "pods" ["po"] true true;
     ReplicaSet "apps/v1" "replicasets" ["rs"] true true;
@@ -116,7 +124,7 @@ kinds! {
     LimitRange "v1" "limitranges" ["limits"] true true;
     PersistentVolumeClaim "v1" "persistentvolumeclaims" ["pvc"] true false;
     PersistentVolume "v1" "persistentvolumes" ["pv"] false false;
-    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true false;
+    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true true;
     PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true true;
     PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false true;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true false;
@@ -129,12 +137,20 @@ kinds! {
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] false false;
     CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd", "crds"]
         false true;
+    Application "argoproj.io/v1alpha1" "applications" ["app", "apps"] true true;
+    PodMetrics "metrics.k8s.io/v1beta1" "pods" [] true true;
+    GitRevision "git/v1" "gitrevisions" [] false true;
 }
 
 impl Kind {
-    /// All kinds that Kubernetes itself has.
+    /// All kinds that can be stored, those apart that a user defines.
     pub fn all() -> &'static [KindInfo] {
-        KINDS
+        &KINDS[..KINDS.len() - ANSWERS]
+    }
+
+    /// A kind that only answers, or that can be stored, by its name in a manifest.
+    pub fn of_message(kind: &str) -> Option<Kind> {
+        KINDS.iter().find(|info| info.kind == kind).map(|info| info.id)
     }
 
     /// What the API server says of this kind.
@@ -158,7 +174,7 @@ impl Kind {
     /// The kind that a manifest's `apiVersion` and `kind` name.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let named = |info: &&KindInfo| info.kind == kind && info.api_version == api_version;
-        let known = KINDS.iter().find(named).map(|info| info.id);
+        let known = Self::all().iter().find(named).map(|info| info.id);
         known.or_else(|| custom::of_manifest(api_version, kind))
     }
 
@@ -167,7 +183,7 @@ impl Kind {
     pub fn of_argument(argument: &str) -> Option<Kind> {
         let lower = argument.to_ascii_lowercase();
         let (name, group) = lower.split_once('.').unwrap_or((&lower, ""));
-        KINDS
+        Self::all()
             .iter()
             .find(|info| {
                 let named = info.plural == name
@@ -199,6 +215,14 @@ mod tests {
         for (index, info) in KINDS.iter().enumerate() {
             assert_eq!(info.id.line(), Some(index), "{}", info.kind);
         }
+    }
+
+    #[test]
+    fn answers_stand_at_the_end_and_are_no_resources() {
+        for kind in [Kind::PodMetrics, Kind::GitRevision] {
+            assert!(!Kind::all().iter().any(|info| info.id == kind), "{kind:?}");
+        }
+        assert_eq!(Kind::of_argument("pods.metrics.k8s.io"), None);
     }
 
     #[test]

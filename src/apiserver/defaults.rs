@@ -14,6 +14,8 @@ use crate::api::{
     RestartPolicy, RollingUpdate, StrategyType, TaintEffect, Toleration, Value,
 };
 
+use super::autoscaling_defaults::horizontal_pod_autoscaler;
+
 /// Seconds that a pod stays on a node that is not ready or not reachable.
 pub const TOLERATION_SECONDS: i64 = 300;
 
@@ -30,6 +32,9 @@ pub fn default_object(object: &mut Object) {
         }
         Object::Generic(generic) if generic.kind == Kind::Namespace => {
             generic.rest.entry("status".into()).or_insert(json!({"phase": "Active"}));
+        }
+        Object::Generic(generic) if generic.kind == Kind::HorizontalPodAutoscaler => {
+            horizontal_pod_autoscaler(&mut generic.rest);
         }
         Object::Generic(generic) => super::admission::default_generic(generic),
         Object::Event(_) | Object::Lease(_) => {}

@@ -3,6 +3,7 @@
 pub mod admission;
 mod admitting;
 mod apply;
+mod autoscaling_defaults;
 pub mod custom;
 pub mod defaults;
 pub mod deletion;
@@ -19,6 +20,7 @@ mod request;
 mod server;
 mod store;
 mod strategy;
+pub mod three_way;
 pub mod validation;
 mod watch;
 mod watch_event;

@@ -5,6 +5,8 @@ pub mod deployment;
 pub mod disruption;
 pub mod fallback;
 pub mod garbage_collector;
+pub mod gitops;
+pub mod horizontal_autoscaler;
 #[cfg(test)]
 mod lockstep;
 pub mod namespace;

@@ -27,6 +27,11 @@ pub struct Plan {
     pub finish: Option<Finish>,
     /// Events to tell at once, whatever becomes of the requests.
     pub events: Vec<EventNote>,
+    /// What it reads must be decided on: when its requests are answered, the controller is asked
+    /// again, in the same pass.
+    pub goes_on: bool,
+    /// A look that goes on for ever and changes nothing by itself.
+    pub upkeep: bool,
     /// Look again after this time, although all went well.
     pub requeue_after: Option<Duration>,
     /// An error that the pass met before it wrote anything: the key is tried again with back-off.
@@ -158,6 +163,9 @@ pub enum Deed {
     Evict,
     Read,
     Renew,
+    Scale,
+    Apply,
+    Prune,
 }
 
 /// A Kubernetes Event to be told.

@@ -30,7 +30,6 @@ mod jsonpath;
 mod label;
 mod logs;
 mod manager;
-mod merge;
 mod nodes;
 mod parse;
 mod printers;
@@ -54,7 +53,7 @@ use manager::Managed;
 use crate::api::custom;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::custom::served;
-use crate::apiserver::{ApiError, Reason, Request, Response};
+use crate::apiserver::{ApiError, Reason, Request, Response, three_way as merge};
 
 pub use command::Command;
 pub use complete::{Completion, complete, extend};

@@ -23,7 +23,7 @@ pub struct SpanRange(pub Duration, pub Duration);
 /// The longest span that a scenario may name.
 const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 
-fn parse_span(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
     let span = match text.trim() {
         "0" => Duration::ZERO,
         text => humantime::parse_duration(text)

@@ -2,8 +2,10 @@
 
 pub mod expect;
 pub mod format;
+mod load;
 mod metrics;
 pub mod report;
+mod repository;
 mod run;
 #[allow(clippy::module_inception)]
 mod scenario;

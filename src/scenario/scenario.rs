@@ -2,9 +2,10 @@
 
 use crate::kernel::Time;
 use crate::node::{ImageBehaviour, Images};
-use crate::world::{LaneId, Network, Options, Simulation, Target};
+use crate::world::{LOADS_MAX, LaneId, Load, Network, Options, Simulation, Target};
 
 use super::format::{self, File, FormatError, In};
+use super::load;
 use super::run::Input;
 use super::text::Text;
 
@@ -21,6 +22,7 @@ pub struct Scenario {
     /// The file.
     pub file: File,
     images: Images,
+    load: Vec<Load>,
 }
 
 impl Scenario {
@@ -29,11 +31,7 @@ impl Scenario {
         let file = format::read(text)?;
         let refuse = |message: String| FormatError { line: None, message };
         for name in file.cluster.controllers.keys() {
-            // Controllers that are not simulated yet may be named, so that a file is good later
-            // too.
-            if !matches!(name.as_str(), "hpa" | "gitops") {
-                Target::parse(name).map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
-            }
+            Target::parse(name).map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
         }
         let mut images = Images::default();
         for (image, value) in &file.images {
@@ -41,7 +39,14 @@ impl Scenario {
                 .map_err(|error| refuse(format!("images.{image:?}: {error}")))?;
             images.0.insert(image.as_str().into(), behaviour);
         }
-        Ok(Scenario { id: id.to_string(), text: text.to_string(), file, images })
+        let mut load = Vec::new();
+        for value in &file.load {
+            load.extend(load::read(value).map_err(refuse)?);
+        }
+        if load.len() > LOADS_MAX {
+            return Err(refuse(format!("load: at most {LOADS_MAX} entries are taken")));
+        }
+        Ok(Scenario { id: id.to_string(), text: text.to_string(), file, images, load })
     }
 
     /// Leaves only one of its lanes.
@@ -94,6 +99,7 @@ impl Scenario {
             network,
             knobs: knobs.collect(),
             images: self.images.clone(),
+            load: self.load.clone(),
             ..Options::default()
         }
     }
@@ -102,6 +108,15 @@ impl Scenario {
     /// start.
     pub fn script(&self) -> Vec<Input> {
         let mut script = Vec::new();
+        if !self.file.git.trim().is_empty() {
+            script.push(Input {
+                at: Time::ZERO,
+                lanes: In::Both,
+                line: "git push".into(),
+                stdin: Some(self.file.git.clone()),
+                fails: None,
+            });
+        }
         if !self.file.objects.trim().is_empty() {
             script.push(Input {
                 at: Time::ZERO,

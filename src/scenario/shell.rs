@@ -1,4 +1,4 @@
-//! One console line, done to one lane: a kubectl line, or a fault.
+//! One console line, done to one lane: a kubectl line, a fault, a push or a load.
 
 use std::sync::Arc;
 
@@ -6,6 +6,8 @@ use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, custom};
 use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
+
+use super::{load, repository};
 
 /// Does a line to a lane, and says what it answers.
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
@@ -16,6 +18,16 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
             Ok(fault) => inflict(&mut lane.world, fault),
             Err(error) => Output::new(format!("error: {error}\n"), true),
         };
+    }
+    let said = match line.split_whitespace().next() {
+        Some("git") => Some(repository::perform(&mut lane.world, line, stdin)),
+        Some("load") => Some(load::perform(&mut lane.world, line)),
+        _ => None,
+    };
+    match said {
+        Some(Ok(text)) => return Output::new(text, false),
+        Some(Err(error)) => return Output::new(format!("error: {error}\n"), true),
+        None => {}
     }
     kubectl::run(line, stdin, &mut Shell(&mut lane.world))
 }

@@ -31,6 +31,8 @@ files! {
     "killed-half-way"
     "lost-on-the-wire"
     "same-yaml-ten-times"
+    "load-spike"
+    "autoscaler-against-gitops"
 }
 
 /// All scenarios that ship.

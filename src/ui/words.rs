@@ -67,6 +67,8 @@ pub fn loop_name(id: LoopId) -> &'static str {
         LoopId::Kubelet => "kubelet",
         LoopId::GarbageCollector => "garbage-collector",
         LoopId::NodeLifecycle => "node-lifecycle",
+        LoopId::HorizontalAutoscaler => "hpa",
+        LoopId::GitOps => "gitops",
     }
 }
 
@@ -79,6 +81,8 @@ pub fn loop_short(id: LoopId) -> &'static str {
         LoopId::Kubelet => "kubelet",
         LoopId::GarbageCollector => "gc",
         LoopId::NodeLifecycle => "nodes",
+        LoopId::HorizontalAutoscaler => "hpa",
+        LoopId::GitOps => "git",
     }
 }
 
@@ -137,6 +141,9 @@ fn deed(deed: Deed, n: u32) -> String {
         Deed::Evict => tr!(deed.evict, n = n),
         Deed::Read => tr!(deed.read).to_owned(),
         Deed::Renew => tr!(deed.renew).to_owned(),
+        Deed::Scale => tr!(deed.scale).to_owned(),
+        Deed::Apply => tr!(deed.apply, n = n),
+        Deed::Prune => tr!(deed.prune, n = n),
     }
 }
 
@@ -147,7 +154,9 @@ pub fn deed_mark(pass: &PassView) -> String {
     };
     match deed {
         Deed::CreatePod | Deed::CreateReplicaSet => format!("+{n}"),
-        Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict => format!("−{n}"),
+        Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict | Deed::Prune => {
+            format!("−{n}")
+        }
         Deed::Status | Deed::Read | Deed::Renew => "✓".to_owned(),
         _ => format!("~{n}"),
     }

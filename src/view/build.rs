@@ -86,12 +86,16 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         | ControllerId::Disruption
         | ControllerId::ResourceQuota
         | ControllerId::Namespace => LoopId::NodeLifecycle,
+        ControllerId::HorizontalAutoscaler => LoopId::HorizontalAutoscaler,
+        ControllerId::GitOps => LoopId::GitOps,
         ControllerId::Kubelet(_) => LoopId::Kubelet,
     }
 }
 
 /// Loops in the order in which data goes round.
-const ORDER: [LoopId; 6] = [
+const ORDER: [LoopId; 8] = [
+    LoopId::GitOps,
+    LoopId::HorizontalAutoscaler,
     LoopId::Deployment,
     LoopId::ReplicaSet,
     LoopId::Scheduler,
@@ -152,8 +156,8 @@ fn loop_view(world: &World, id: LoopId, processes: &[&Process]) -> LoopView {
 
 fn flavour(process: &Process) -> LoopFlavour {
     match (process.id, process.flavour) {
-        (ControllerId::Deployment | ControllerId::ReplicaSet, Flavour::Edge) => LoopFlavour::Edge,
-        (ControllerId::Deployment | ControllerId::ReplicaSet, _) => LoopFlavour::Level,
+        (id, Flavour::Edge) if id.has_flavours() => LoopFlavour::Edge,
+        (id, _) if id.has_flavours() => LoopFlavour::Level,
         _ => LoopFlavour::Shared,
     }
 }
@@ -204,6 +208,7 @@ fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
     let kind = match processes[0].id {
         ControllerId::Deployment => Kind::ReplicaSet,
         ControllerId::NodeLifecycle => Kind::Node,
+        ControllerId::GitOps => Kind::Application,
         _ => Kind::Pod,
     };
     let counts = |object: &crate::api::Object| object.as_pod().is_none_or(|pod| pod.is_active());

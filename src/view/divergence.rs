@@ -15,12 +15,12 @@ use super::log::Divergence;
 /// What is decided, about which object.
 type Matter = (ControllerId, ObjectKey, Deed);
 
-/// The decisions of a lane that count: what the two loops with flavours made, deleted or scaled.
+/// The decisions of a lane that count: what the loops with flavours made, deleted or scaled.
 fn decisions(entries: &[Entry]) -> BTreeMap<Matter, Vec<(&PassRecord, u32)>> {
     let mut found: BTreeMap<Matter, Vec<(&PassRecord, u32)>> = BTreeMap::new();
     for entry in entries {
         let Told::World(Occurrence::PassStarted(pass)) = &entry.what else { continue };
-        if !matches!(pass.controller, ControllerId::Deployment | ControllerId::ReplicaSet) {
+        if !pass.controller.has_flavours() {
             continue;
         }
         for (deed, count) in &pass.does {

@@ -128,6 +128,10 @@ pub enum LoopId {
     Kubelet,
     GarbageCollector,
     NodeLifecycle,
+    /// Drawn where there is an autoscaler.
+    HorizontalAutoscaler,
+    /// Drawn where there is an Application.
+    GitOps,
 }
 
 /// A loop.

@@ -320,12 +320,12 @@ impl Target {
             "node" | "nodelifecycle" | "node-controller" => "node-lifecycle",
             "deployments" => "deployment",
             "replicasets" => "replicaset",
+            "horizontalpodautoscaler" => "hpa",
             name => name,
         };
-        let central = || ControllerId::CENTRAL.iter().chain(&ControllerId::ON_DEMAND);
-        let known = central().any(|id| id.name() == name) || name == "kubelet";
+        let known = ControllerId::central_names().any(|own| own == name) || name == "kubelet";
         if !known {
-            let names: Vec<_> = central().map(|id| id.name()).collect();
+            let names: Vec<_> = ControllerId::central_names().collect();
             let all = names.join(", ");
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }
@@ -344,7 +344,7 @@ impl Trap {
         };
         let kind = match fields.text("kind")? {
             None => None,
-            Some(text) => match Kind::of_argument(&text) {
+            Some(text) => match Kind::of_argument(&text).or_else(|| Kind::of_message(&text)) {
                 Some(kind) => Some(kind),
                 None => return error(Some("kind"), format!("kind: there is no kind {text:?}")),
             },

@@ -14,6 +14,10 @@ pub enum ControllerId {
     Disruption,
     ResourceQuota,
     Namespace,
+    /// The HorizontalPodAutoscaler controller.
+    HorizontalAutoscaler,
+    /// The GitOps controller.
+    GitOps,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -28,9 +32,25 @@ impl ControllerId {
         ControllerId::NodeLifecycle,
     ];
 
-    /// Those that start with the first object of theirs: see `on_demand.rs`.
-    pub const ON_DEMAND: [ControllerId; 3] =
-        [ControllerId::Disruption, ControllerId::ResourceQuota, ControllerId::Namespace];
+    /// Those that start when there is first something for them: see `on_demand.rs`.
+    pub const ON_DEMAND: [ControllerId; 5] = [
+        ControllerId::Disruption,
+        ControllerId::ResourceQuota,
+        ControllerId::Namespace,
+        ControllerId::HorizontalAutoscaler,
+        ControllerId::GitOps,
+    ];
+
+    /// The names of all but the kubelets.
+    pub fn central_names() -> impl Iterator<Item = &'static str> {
+        Self::CENTRAL.iter().chain(&Self::ON_DEMAND).map(|id| id.name())
+    }
+
+    /// Whether it comes in both flavours.
+    pub fn has_flavours(self) -> bool {
+        use ControllerId::{Deployment, GitOps, HorizontalAutoscaler, ReplicaSet};
+        matches!(self, Deployment | ReplicaSet | HorizontalAutoscaler | GitOps)
+    }
 
     /// The name of its kind, as faults and the console write it.
     pub fn name(self) -> &'static str {
@@ -43,6 +63,8 @@ impl ControllerId {
             ControllerId::Disruption => "disruption",
             ControllerId::ResourceQuota => "resourcequota",
             ControllerId::Namespace => "namespace",
+            ControllerId::HorizontalAutoscaler => "hpa",
+            ControllerId::GitOps => "gitops",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -55,6 +77,8 @@ impl ControllerId {
             ControllerId::Scheduler => 2,
             ControllerId::GarbageCollector => 3,
             ControllerId::NodeLifecycle => 4,
+            ControllerId::HorizontalAutoscaler => 1 << 20,
+            ControllerId::GitOps => (1 << 20) + 1,
             ControllerId::Kubelet(node) => 5 + u64::from(node),
             // Above all kubelets.
             ControllerId::Disruption => 0x2_0000,
@@ -74,6 +98,8 @@ impl ControllerId {
             ControllerId::Disruption => "controllermanager",
             ControllerId::ResourceQuota => "resourcequota-controller",
             ControllerId::Namespace => "namespace-controller",
+            ControllerId::HorizontalAutoscaler => "horizontal-pod-autoscaler",
+            ControllerId::GitOps => "argocd-application-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

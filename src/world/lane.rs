@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::api::ObjectKey;
 use crate::kernel::Time;
 
 use super::options::{Flavour, Options};
@@ -90,10 +91,18 @@ impl Lane {
         self.oscillation.clone().unwrap_or_else(|| self.world.verdict())
     }
 
-    /// Two writers that set one field to and fro.
+    /// Two writers that set one field to and fro: the object whose last turn is the newest.
     fn find_oscillation(&self) -> Option<Verdict> {
-        let newest = self.scalings.back()?;
-        let Occurrence::Scaled { object, .. } = &newest.what else { return None };
+        let mut seen = std::collections::BTreeSet::new();
+        let newest_first = self.scalings.iter().rev().filter_map(|record| match &record.what {
+            Occurrence::Scaled { object, .. } => Some(object),
+            _ => None,
+        });
+        let mut objects = newest_first.filter(|object| seen.insert((*object).clone()));
+        objects.find_map(|object| self.oscillation_of(object))
+    }
+
+    fn oscillation_of(&self, object: &ObjectKey) -> Option<Verdict> {
         let mut writers = std::collections::BTreeSet::new();
         let (mut turns, mut last) = (0, None);
         for record in &self.scalings {

@@ -4,11 +4,14 @@
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::gitops::{self, GitOps};
+use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{
     Change, Context, Plan, Woken, deployment, disruption, namespace, replica_set, resource_quota,
 };
+use crate::kernel::Time;
 
 use super::ControllerId;
 
@@ -27,6 +30,20 @@ const COLLECTED: &[Kind] = &[
     Kind::ServiceAccount,
     Kind::PersistentVolumeClaim,
 ];
+
+/// Kinds that the autoscaler watches: itself, what it scales, the pods, and what the metrics server
+/// tells of.
+const AUTOSCALED: &[Kind] = &[
+    Kind::HorizontalPodAutoscaler,
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::StatefulSet,
+    Kind::Pod,
+    Kind::PodMetrics,
+];
+
+/// Kinds that the GitOps controller watches: Applications, what they may hold, and pushes.
+const GITOPS: &[Kind] = &gitops::WATCHED;
 
 /// A controller's own memory.
 #[derive(Clone, Debug)]
@@ -47,6 +64,10 @@ pub enum Mind {
     ResourceQuota,
     /// Nothing.
     Namespace,
+    /// Past wishes and changes; edge: also what it was told.
+    HorizontalAutoscaler(Box<HorizontalAutoscaler>),
+    /// The revision that it goes by; edge: also what it owes.
+    GitOps(Box<GitOps>),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
     Kubelet,
 }
@@ -63,6 +84,8 @@ impl Mind {
             ControllerId::Disruption => Mind::Disruption,
             ControllerId::ResourceQuota => Mind::ResourceQuota,
             ControllerId::Namespace => Mind::Namespace,
+            ControllerId::HorizontalAutoscaler => Mind::HorizontalAutoscaler(Box::default()),
+            ControllerId::GitOps => Mind::GitOps(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
         }
     }
@@ -78,6 +101,8 @@ impl Mind {
             Mind::Disruption => Mind::Disruption,
             Mind::ResourceQuota => Mind::ResourceQuota,
             Mind::Namespace => Mind::Namespace,
+            Mind::HorizontalAutoscaler(_) => Mind::of(ControllerId::HorizontalAutoscaler),
+            Mind::GitOps(_) => Mind::of(ControllerId::GitOps),
             Mind::Kubelet => Mind::Kubelet,
         }
     }
@@ -93,6 +118,8 @@ impl Mind {
             ControllerId::Disruption => disruption::KINDS,
             ControllerId::ResourceQuota => resource_quota::KINDS,
             ControllerId::Namespace => namespace::KINDS,
+            ControllerId::HorizontalAutoscaler => AUTOSCALED,
+            ControllerId::GitOps => GITOPS,
             ControllerId::Kubelet(_) => &[Kind::Pod],
         }
     }
@@ -108,6 +135,8 @@ impl Mind {
             Mind::Disruption => disruption::wakes(change, cx),
             Mind::ResourceQuota => resource_quota::wakes(change, cx),
             Mind::Namespace => namespace::wakes(change, cx),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.wakes(change),
+            Mind::GitOps(gitops) => gitops.wakes(change),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
     }
@@ -123,16 +152,32 @@ impl Mind {
             Mind::Disruption => disruption::sync(key, cx),
             Mind::ResourceQuota => resource_quota::sync(key, cx),
             Mind::Namespace => namespace::sync(key, cx),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.sync(key, cx),
+            Mind::GitOps(gitops) => gitops.sync(key, cx),
             Mind::Kubelet => Plan::default(),
         }
     }
 
     /// What became of a request of a pass for `key`.
-    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) -> Woken {
+    pub fn answered(
+        &mut self,
+        key: &ObjectKey,
+        request: &Request,
+        response: &Response,
+        now: Time,
+    ) -> Woken {
         match self {
             Mind::Scheduler(scheduler) => scheduler.answered(key, request, response),
             Mind::GarbageCollector(collector) => collector.answered(key, request, response),
             Mind::NodeLifecycle(lifecycle) => lifecycle.answered(key, request, response),
+            Mind::HorizontalAutoscaler(autoscaler) => {
+                autoscaler.answered(key, request, response);
+                Woken::default()
+            }
+            Mind::GitOps(gitops) => {
+                gitops.answered(key, request, response, now);
+                Woken::default()
+            }
             _ => Woken::default(),
         }
     }
@@ -142,6 +187,8 @@ impl Mind {
         match self {
             Mind::Deployment(ledger) => deployment::on_change(change, cx, ledger),
             Mind::ReplicaSet(ledger) => replica_set::on_change(change, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_change(change, cx),
+            Mind::GitOps(gitops) => gitops.on_change(change, cx),
             _ => Plan::default(),
         }
     }
@@ -150,6 +197,8 @@ impl Mind {
     pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
         match self {
             Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_resume(plan, cx),
+            Mind::GitOps(gitops) => gitops.on_resume(plan, cx),
             _ => plan,
         }
     }
@@ -159,7 +208,27 @@ impl Mind {
         match self {
             Mind::Deployment(ledger) => deployment::on_timer(key, cx, ledger),
             Mind::ReplicaSet(ledger) => replica_set::on_timer(key, cx, ledger),
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_timer(key, cx),
+            Mind::GitOps(gitops) => gitops.on_timer(key, cx),
             _ => Plan::default(),
+        }
+    }
+
+    /// Edge: the reads of a pass are answered.
+    pub fn go_on(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
+        match self {
+            Mind::GitOps(gitops) => gitops.go_on(key, cx),
+            _ => Plan::default(),
+        }
+    }
+
+    /// Edge: the object that a pass for a change is about, if it is neither the changed one nor its
+    /// owner.
+    pub fn concerns(&self, change: &Change) -> Option<ObjectKey> {
+        match self {
+            Mind::HorizontalAutoscaler(autoscaler) => autoscaler.concerns(change),
+            Mind::GitOps(gitops) => gitops.concerns(change),
+            _ => None,
         }
     }
 }

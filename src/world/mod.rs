@@ -3,10 +3,12 @@
 mod active_faults;
 mod events;
 pub mod fault;
+mod git;
 mod heartbeat;
 mod id;
 mod lane;
 mod lifecycle;
+mod metrics;
 mod mind;
 mod on_demand;
 mod options;
@@ -28,8 +30,10 @@ pub use active_faults::ActiveFaults;
 pub use fault::{
     ContainerTrouble, CrashPoint, Fault, FaultError, How, ServerTrouble, Target, Trap,
 };
+pub use git::Repository;
 pub use id::ControllerId;
 pub use lane::{Lane, LaneId, Simulation};
+pub use metrics::{LOADS_MAX, Load};
 pub use options::{Flavour, Knobs, Network, Options};
 pub use passes::THINK;
 pub use process::{ActivePass, EdgeItem, Process};

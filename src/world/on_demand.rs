@@ -1,40 +1,35 @@
-//! Controllers that start when there is something for them: with the first object of the kind that
-//! they look after. A run without such objects has no trace of them. In a real cluster they always
-//! run, and find nothing.
+//! Controllers that start when there is first something for them. A run without such objects has no
+//! trace of them, and stays as it was to the last hash. In a real cluster they always run, and find
+//! nothing.
 //!
-//! One that starts so has all that is stored in its cache at once, and looks at the objects that it
-//! is for.
+//! One starts just before the first object of its kind is written, so that it hears of that one as
+//! of any other; what was there before, it has in its cache. The same holds for kinds that are
+//! watched from their first object on.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::custom::Served;
 use crate::api::{Kind, Object, custom};
-use crate::apiserver::Commit;
 use crate::apiserver::custom::{kind_of, served};
-use crate::controllers::{Change, ChangeKind};
+use crate::apiserver::{Commit, Request};
 use crate::kernel::Rng;
 
 use super::ControllerId;
 use super::options::Knobs;
-use super::record::Cause;
 use super::stream::Stream;
 use super::world::World;
 
 /// How often the quota controller counts everything again.
 const QUOTA_RESYNC: Duration = Duration::from_secs(300);
 
-/// Whether this object is one for which a controller starts.
-fn is_for(id: ControllerId, object: &Object) -> bool {
-    match id {
-        ControllerId::Disruption => object.kind() == Kind::PodDisruptionBudget,
-        ControllerId::ResourceQuota => object.kind() == Kind::ResourceQuota,
-        ControllerId::Namespace => {
-            object.kind() == Kind::Namespace && object.meta().is_terminating()
-        }
-        _ => false,
-    }
-}
+/// Controllers, each with the kind whose first object calls it.
+const CALLED: [(Kind, ControllerId); 4] = [
+    (Kind::PodDisruptionBudget, ControllerId::Disruption),
+    (Kind::ResourceQuota, ControllerId::ResourceQuota),
+    (Kind::HorizontalPodAutoscaler, ControllerId::HorizontalAutoscaler),
+    (Kind::Application, ControllerId::GitOps),
+];
 
 /// The knobs of a controller where a scenario leaves them alone.
 pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
@@ -45,37 +40,48 @@ pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
 }
 
 impl World {
-    /// Starts what these commits give work, and watches the kinds that they define.
-    pub(super) fn start_on_demand(&mut self, commits: &[Commit]) {
-        let is_definition =
-            |commit: &Commit| commit.object().kind() == Kind::CustomResourceDefinition;
-        if commits.iter().any(is_definition) {
-            self.served = served(self.api.store().list(Kind::CustomResourceDefinition));
+    /// Starts whom a request is about to give work.
+    pub(super) fn start_on_demand(&mut self, request: &Request) {
+        if !request.is_write() {
+            return;
         }
-        for commit in commits {
-            let Some(object) = commit.after.as_ref() else { continue };
-            if object.kind() == Kind::CustomResourceDefinition {
-                self.watch_defined(object);
-            }
-            for id in ControllerId::ON_DEMAND {
-                if is_for(id, object) && !self.processes.contains_key(&id) {
-                    self.add_process(id);
-                    self.watch_all_defined(id);
-                    self.give_first_look(id);
-                }
-            }
+        let kind = request.key().kind;
+        // A namespace is of interest when it goes.
+        if kind == Kind::Namespace && matches!(request, Request::Delete(..)) {
+            self.call(ControllerId::Namespace);
+        }
+        let called = CALLED.iter().filter(|(own, _)| *own == kind);
+        called.for_each(|(_, id)| self.call(*id));
+    }
+
+    /// Starts the controller of this name, before there is anything to do for it.
+    pub(super) fn call_by_name(&mut self, name: &str) {
+        let named = ControllerId::ON_DEMAND.into_iter().filter(|id| id.name() == name);
+        named.for_each(|id| self.call(id));
+    }
+
+    fn call(&mut self, id: ControllerId) {
+        if self.processes.contains_key(&id) {
+            return;
+        }
+        self.add_process(id);
+        if matches!(id, ControllerId::Namespace | ControllerId::ResourceQuota) {
+            self.watch_all_defined(id);
+        }
+        if id == ControllerId::HorizontalAutoscaler {
+            self.start_metrics();
         }
     }
 
-    fn give_first_look(&mut self, id: ControllerId) {
-        let objects: Vec<Arc<Object>> =
-            self.api.store().all().filter(|object| is_for(id, object)).cloned().collect();
-        if self.processes.get(&id).is_none_or(|process| !process.alive) {
+    /// Watches the kinds that these commits define.
+    pub(super) fn note_definitions(&mut self, commits: &[Commit]) {
+        let defines = |commit: &&Commit| commit.object().kind() == Kind::CustomResourceDefinition;
+        if !commits.iter().any(|commit| defines(&commit)) {
             return;
         }
-        for object in objects {
-            let change = Change { kind: ChangeKind::Added, before: None, object };
-            self.hand_over(id, change, Cause::List);
+        self.served = served(self.api.store().list(Kind::CustomResourceDefinition));
+        for commit in commits.iter().filter(defines) {
+            commit.after.iter().for_each(|object| self.watch_defined(object));
         }
     }
 
@@ -85,16 +91,11 @@ impl World {
         for id in
             [ControllerId::GarbageCollector, ControllerId::Namespace, ControllerId::ResourceQuota]
         {
-            if self.processes.contains_key(&id) {
-                self.watch_more(id, kind);
-            }
+            self.watch_more(id, kind);
         }
     }
 
     fn watch_all_defined(&mut self, id: ControllerId) {
-        if id == ControllerId::Disruption {
-            return;
-        }
         let kinds: Vec<Kind> = self.served.iter().map(|served| served.kind).collect();
         for kind in kinds {
             let stream = self.watch_more(id, kind);

@@ -6,12 +6,14 @@ use std::time::Duration;
 use crate::client::informer::QueueOrder;
 use crate::node::Images;
 
+use super::metrics::Load;
+
 /// How a world is built.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Decides every draw.
     pub seed: u64,
-    /// Whether Deployment and ReplicaSet act on changes or look at the state.
+    /// Whether Deployment, ReplicaSet, autoscaler and GitOps act on changes or look at the state.
     pub flavour: Flavour,
     /// Nodes of the usual size, `node-1` and so on.
     pub nodes: u16,
@@ -21,6 +23,8 @@ pub struct Options {
     pub knobs: BTreeMap<String, Knobs>,
     /// How containers behave.
     pub images: Images,
+    /// What they use.
+    pub load: Vec<Load>,
 }
 
 impl Default for Options {
@@ -32,6 +36,7 @@ impl Default for Options {
             network: Network::default(),
             knobs: BTreeMap::new(),
             images: Images::default(),
+            load: Vec::new(),
         }
     }
 }

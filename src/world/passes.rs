@@ -64,7 +64,8 @@ impl World {
                 (key, cause, PassRun::new(plan))
             }
             Work::Change(change, cause) => {
-                let key = pass_key(id, &change);
+                let own = self.processes.get(&id).and_then(|p| p.mind.concerns(&change));
+                let key = own.unwrap_or_else(|| pass_key(id, &change));
                 let plan = self.edge_plan(id, |mind, cx| mind.on_change(&change, cx));
                 (key, cause, PassRun::new(plan))
             }
@@ -142,6 +143,7 @@ impl World {
             comes_back: None,
         };
         let (decided, silent) = (record.decided, shrugs);
+        let background = silent || plan.upkeep;
         if !silent {
             self.totals.passes += 1;
             self.thinking.insert(number);
@@ -150,7 +152,7 @@ impl World {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let epoch = process.epoch;
         process.active.insert(number, ActivePass { record, run, acting: false, silent });
-        self.put(decided, Step::Decided(id, epoch, number, silent));
+        self.put(decided, Step::Decided(id, epoch, number, background));
     }
 
     /// How many changes are under way to a process, and for how long the oldest has been.
@@ -206,8 +208,31 @@ impl World {
                     self.send_request(id, number, index, request);
                 }
             }
+            Next::Ended(_) if self.goes_on(id, number) => self.advance(id, number),
             Next::Ended(ended) => self.end_pass(id, number, ended),
         }
+    }
+
+    /// Whether a pass has only read so far: then it decides now by what it read.
+    fn goes_on(&mut self, id: ControllerId, number: u64) -> bool {
+        let Some(process) = self.processes.get(&id) else { return false };
+        let Some(pass) = process.active.get(&number) else { return false };
+        if !pass.run.plan().goes_on {
+            return false;
+        }
+        let key = pass.record.key.clone();
+        let mut plan = match process.flavour {
+            Flavour::Level => self.level_plan(id, &key),
+            Flavour::Edge => self.edge_plan(id, |mind, cx| mind.go_on(&key, cx)),
+        };
+        plan.goes_on = false;
+        let pass = self.processes.get_mut(&id).and_then(|p| p.active.get_mut(&number));
+        let Some(pass) = pass else { return false };
+        let record = &mut pass.record;
+        (record.sees, record.wants) = (plan.sees.clone(), plan.wants.clone());
+        record.does = deeds(&plan);
+        pass.run = PassRun::new(plan);
+        true
     }
 
     fn end_pass(&mut self, id: ControllerId, number: u64, ended: Ended) {
@@ -242,7 +267,15 @@ impl World {
         let Some(next) = next.filter(|next| *next < process.announced) else { return };
         process.announced = next;
         let epoch = process.epoch;
-        let second_look = id == ControllerId::Deployment && process.waits_for_timers_only();
+        let second_look = process.waits_for_timers_only()
+            && match id {
+                ControllerId::Deployment => true,
+                // An edge-triggered one asks for a timer only when it has something left to do.
+                ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
+                    process.flavour == Flavour::Level
+                }
+                _ => false,
+            };
         self.put(next, Step::Due(id, epoch, second_look));
     }
 
@@ -288,7 +321,9 @@ fn end_level(
     after: Option<Duration>,
     now: Time,
 ) -> Option<(Duration, Cause)> {
-    let comes_back = if failed {
+    // The autoscaler has a limiter of its own, which always says the same.
+    let fixed = process.id == ControllerId::HorizontalAutoscaler && after.is_some();
+    let comes_back = if failed && !fixed {
         Some((process.limiter.when(key, now), Cause::Retry))
     } else {
         process.limiter.forget(key);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::api::Kind;
 use crate::apiserver::{ApiError, Reason, Request, Response};
 use crate::kernel::Time;
 
@@ -22,6 +23,8 @@ pub struct RequestInFlight {
     pub epoch: u32,
     /// In which pass.
     pub pass: u64,
+    /// Whether it belongs to a look that goes on for ever.
+    pub upkeep: bool,
     /// Which request of the batch.
     pub index: usize,
     /// What was asked.
@@ -42,7 +45,10 @@ impl World {
         index: usize,
         request: Request,
     ) {
-        let epoch = self.processes.get(&owner).map_or(0, |process| process.epoch);
+        let process = self.processes.get(&owner);
+        let epoch = process.map_or(0, |process| process.epoch);
+        let of_pass = process.and_then(|process| process.active.get(&pass));
+        let upkeep = of_pass.is_some_and(|pass| pass.run.plan().upkeep);
         self.totals.calls += 1;
         let id = self.next_message;
         self.next_message += 1;
@@ -51,9 +57,9 @@ impl World {
         let (sent, arrives) = (self.now, self.now + latency);
         let answered = None;
         let in_flight =
-            RequestInFlight { owner, epoch, pass, index, request, sent, arrives, answered };
+            RequestInFlight { owner, epoch, pass, upkeep, index, request, sent, arrives, answered };
         self.requests.insert(id, in_flight);
-        self.put(arrives, Step::Arrive(id));
+        self.put(arrives, Step::Arrive(id, upkeep));
     }
 
     pub(super) fn request_arrives(&mut self, id: u64) {
@@ -68,8 +74,8 @@ impl World {
             Ok(_) => Ok(()),
             Err(error) => Err(error.reason.code()),
         });
-        let arrives = in_flight.arrives;
-        self.put(arrives, Step::Answer(id, Box::new(response)));
+        let (arrives, upkeep) = (in_flight.arrives, in_flight.upkeep);
+        self.put(arrives, Step::Answer(id, Box::new(response), upkeep));
     }
 
     fn answer_to(&mut self, owner: ControllerId, request: &Request) -> Response {
@@ -79,6 +85,13 @@ impl World {
         }
         if let Some(error) = self.refusal(owner) {
             return Err(error);
+        }
+        if let Request::Get(key) = request {
+            match key.kind {
+                Kind::PodMetrics => return self.read_metrics(key),
+                Kind::GitRevision => return self.read_repository(key),
+                _ => {}
+            }
         }
         let before = self.api.store().revision();
         let response = self.handle(request, owner.name());
@@ -113,6 +126,7 @@ impl World {
 
     /// A mind that keeps account of its own writes is told what became of them.
     fn tell_mind(&mut self, in_flight: &RequestInFlight, response: &Response) {
+        let now = self.now;
         let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
         let Some(pass) = process.active.get(&in_flight.pass) else { return };
         let key = pass.record.key.clone();
@@ -123,7 +137,7 @@ impl World {
                 }
             }
             id => {
-                let woken = process.mind.answered(&key, &in_flight.request, response);
+                let woken = process.mind.answered(&key, &in_flight.request, response, now);
                 self.wake_keys(id, woken);
             }
         }

@@ -20,10 +20,10 @@ pub enum Step {
     Door(ControllerId, u32, Box<Change>, Cause),
     /// A pass has thought and acts; true: an edge-triggered loop had no use for its change.
     Decided(ControllerId, u32, u64, bool),
-    /// A request reaches the API server.
-    Arrive(u64),
-    /// An answer reaches the client.
-    Answer(u64, Box<Response>),
+    /// A request reaches the API server; true: mere upkeep.
+    Arrive(u64, bool),
+    /// An answer reaches the client; true: mere upkeep.
+    Answer(u64, Box<Response>, bool),
     /// A delayed key or edge item is due; true: it is a second look that changes a status at most,
     /// if no event was lost.
     Due(ControllerId, u32, bool),
@@ -45,6 +45,8 @@ pub enum Step {
     Monitor(u32),
     /// A fault that lasts ends; the number is that of `World::faults`.
     FaultEnds(u64),
+    /// The metrics server asks the kubelets.
+    Scrape,
 }
 
 impl Step {
@@ -56,6 +58,9 @@ impl Step {
                 | Step::Heartbeat(_)
                 | Step::Bookmarks
                 | Step::Monitor(_)
+                | Step::Scrape
+                | Step::Arrive(_, true)
+                | Step::Answer(_, _, true)
                 | Step::Deliver(_, true)
                 | Step::Decided(_, _, _, true)
                 | Step::Due(_, _, true)
@@ -68,8 +73,8 @@ impl Step {
             Step::Deliver(flight, _) => (0, *flight),
             Step::Door(id, ..) => (1, id.number()),
             Step::Decided(_, _, pass, _) => (2, *pass),
-            Step::Arrive(request) => (3, *request),
-            Step::Answer(request, _) => (4, *request),
+            Step::Arrive(request, _) => (3, *request),
+            Step::Answer(request, ..) => (4, *request),
             Step::Due(id, ..) => (5, id.number()),
             Step::Listed(stream, ..) => (6, *stream as u64),
             Step::List(stream, _) => (7, *stream as u64),
@@ -80,6 +85,7 @@ impl Step {
             Step::Monitor(_) => (12, 0),
             Step::FaultEnds(fault) => (13, *fault),
             Step::Bookmarks => (14, 0),
+            Step::Scrape => (15, 0),
         };
         kind << 56 | number
     }

@@ -66,6 +66,8 @@ impl World {
         for pod in self.store().list(Kind::Pod).filter_map(|object| object.as_pod()) {
             short.extend(self.pod_shortfall(pod));
         }
+        short.extend(self.autoscaler_shortfalls());
+        short.extend(self.application_shortfalls());
         short
     }
 

@@ -75,6 +75,9 @@ impl World {
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
+            Step::Due(id, epoch, true) if ControllerId::ON_DEMAND.contains(&id) => {
+                self.look_helps(id, epoch).then_some((entry.at, id.name()))
+            }
             Step::Due(id, epoch, true) => {
                 let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
                 helps.then_some((entry.at, "progress-deadline"))

@@ -27,7 +27,7 @@ impl World {
             Err(_) => Vec::new(),
         };
         self.published = self.api.store().revision();
-        self.start_on_demand(&commits);
+        self.note_definitions(&commits);
         for commit in &commits {
             for index in self.stream_index.of(commit) {
                 self.offer(index, commit);
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    fn send(&mut self, index: usize, event: WatchEvent, background: bool) {
+    pub(super) fn send(&mut self, index: usize, event: WatchEvent, background: bool) {
         let (low, high) = self.options.network.watch;
         let slow = self.faults.slowness();
         let stream = &mut self.streams[index];

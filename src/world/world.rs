@@ -17,6 +17,8 @@ use crate::node::registration::{lease_object, node_object};
 
 use super::ControllerId;
 use super::active_faults::ActiveFaults;
+use super::git::Repository;
+use super::metrics::MetricsServer;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
 use super::process::Process;
@@ -57,6 +59,8 @@ pub struct World {
     pub(super) published: u64,
     /// The kinds that users defined here.
     pub(super) served: Arc<[Served]>,
+    pub(super) metrics: MetricsServer,
+    pub(super) repository: Repository,
 }
 
 /// Totals since the start of the run.
@@ -109,6 +113,8 @@ impl World {
             thinking: BTreeSet::new(),
             published: 0,
             served: Arc::new([]),
+            metrics: MetricsServer::new(options.load.clone()),
+            repository: Repository::default(),
             options: Arc::new(options),
         };
         let nodes = world.options.nodes;
@@ -140,8 +146,7 @@ impl World {
     pub(super) fn add_process(&mut self, id: ControllerId) {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
         let knobs = super::on_demand::knobs(id, knobs);
-        let has_flavours = matches!(id, ControllerId::Deployment | ControllerId::ReplicaSet);
-        let flavour = if has_flavours { self.options.flavour } else { Flavour::Level };
+        let flavour = if id.has_flavours() { self.options.flavour } else { Flavour::Level };
         let name = match id {
             ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
             _ => id.name().to_string(),
@@ -331,8 +336,8 @@ impl World {
             Step::Deliver(flight, _) => self.deliver(flight),
             Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
             Step::Decided(id, _, pass, _) => self.decided(id, pass),
-            Step::Arrive(request) => self.request_arrives(request),
-            Step::Answer(request, response) => self.answer_arrives(request, &response),
+            Step::Arrive(request, _) => self.request_arrives(request),
+            Step::Answer(request, response, _) => self.answer_arrives(request, &response),
             Step::Due(id, ..) => self.queue_due(id),
             Step::List(stream, epoch) => self.list_at_server(stream, epoch),
             Step::Listed(stream, epoch, objects, revision) => {
@@ -345,6 +350,7 @@ impl World {
             Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),
             Step::FaultEnds(fault) => self.fault_ends(fault),
+            Step::Scrape => self.scrape(),
         }
     }
 
@@ -386,6 +392,7 @@ impl World {
     }
 
     fn handle_as(&mut self, request: &Request, by: &str, manager: &str) -> Response {
+        self.start_on_demand(request);
         let before = self.replicas_before(request);
         let response = self.api.handle_as(request, manager, self.now);
         if let Ok(object) = &response {
