@@ -5,6 +5,7 @@ mod condition;
 mod deployment;
 mod event;
 mod field_error;
+mod fields;
 mod int_or_string;
 mod kind;
 mod lease;
@@ -27,6 +28,7 @@ pub use deployment::{
 };
 pub use event::{Event, EventSource, EventType, ObjectReference};
 pub use field_error::{FieldError, FieldErrorKind};
+pub use fields::Fields;
 pub use int_or_string::{IntOrString, ScaleError};
 pub use kind::{Kind, KindInfo};
 pub use lease::{Lease, LeaseSpec};

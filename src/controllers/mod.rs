@@ -4,9 +4,11 @@ pub mod change;
 pub mod deployment;
 pub mod fallback;
 pub mod garbage_collector;
+pub mod job;
 #[cfg(test)]
 mod lockstep;
 pub mod node_lifecycle;
+pub mod owned;
 pub mod pass_run;
 pub mod plan;
 pub mod promises;
