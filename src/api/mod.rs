@@ -16,6 +16,7 @@ mod object;
 mod pod;
 mod quantity;
 mod replica_set;
+mod schedule;
 pub mod selector;
 mod timestamp;
 
@@ -42,6 +43,7 @@ pub use pod::{
 };
 pub use quantity::{Quantity, QuantityError, QuantityFormat};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
+pub use schedule::Schedule;
 pub use selector::LabelSelector;
 pub use timestamp::Timestamp;
 

@@ -14,6 +14,8 @@ use crate::api::{
     RestartPolicy, RollingUpdate, StrategyType, TaintEffect, Toleration, Value,
 };
 
+use super::generic_defaults::default_generic;
+
 /// Seconds that a pod stays on a node that is not ready or not reachable.
 pub const TOLERATION_SECONDS: i64 = 300;
 
@@ -31,7 +33,8 @@ pub fn default_object(object: &mut Object) {
         Object::Generic(generic) if generic.kind == Kind::Namespace => {
             generic.rest.entry("status".into()).or_insert(json!({"phase": "Active"}));
         }
-        Object::Event(_) | Object::Lease(_) | Object::Generic(_) => {}
+        Object::Generic(generic) => default_generic(generic),
+        Object::Event(_) | Object::Lease(_) => {}
     }
 }
 
@@ -83,7 +86,8 @@ fn default_tolerations(tolerations: &mut Vec<Toleration>) {
     }
 }
 
-fn pod_spec(spec: &mut PodSpec) {
+/// The defaults of a pod's spec, alone or in a template.
+pub(super) fn pod_spec(spec: &mut PodSpec) {
     spec.restart_policy.get_or_insert(RestartPolicy::Always);
     spec.termination_grace_period_seconds.get_or_insert(30);
     set(&mut spec.rest, "dnsPolicy", "ClusterFirst".into());

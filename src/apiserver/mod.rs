@@ -1,8 +1,10 @@
 //! The API server: a request in, a response and watch events out.
 
+mod completion;
 pub mod defaults;
 pub mod deletion;
 mod error;
+mod generic_defaults;
 mod merge_patch;
 mod request;
 mod server;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, Value};
 use crate::kernel::{Time, stable_hash};
 
+use super::completion;
 use super::deletion::{self, Deletion};
 use super::merge_patch::merge;
 use super::store::Store;
@@ -85,6 +86,7 @@ impl ApiServer {
         meta.uid = uid;
         meta.creation_timestamp = Some(Timestamp::from(now));
         meta.generation = i64::from(strategy::has_generation(key.kind));
+        completion::complete(&mut object, &self.store, self.seed);
         self.store.put(object)
     }
 

@@ -138,6 +138,12 @@ fn take_replicas(mut after: Object, asked: &Object) -> Object {
         (Object::Deployment(after), Object::Deployment(asked)) => {
             after.spec.replicas = asked.spec.replicas;
         }
+        (Object::Generic(after), Object::Generic(asked)) => {
+            let spec = after.rest.get_mut("spec").and_then(|spec| spec.as_object_mut());
+            if let (Some(spec), Some(replicas)) = (spec, asked.spec().int("replicas")) {
+                spec.insert("replicas".into(), replicas.into());
+            }
+        }
         _ => {}
     }
     after

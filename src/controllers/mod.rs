@@ -1,7 +1,10 @@
 //! The loops. A controller reads its cache and writes requests; what a pass decided is a `Plan`.
 
 pub mod change;
+pub mod cron_job;
+pub mod daemon_set;
 pub mod deployment;
+pub mod endpoint_slice;
 pub mod fallback;
 pub mod garbage_collector;
 pub mod job;
@@ -14,6 +17,7 @@ pub mod plan;
 pub mod promises;
 pub mod replica_set;
 pub mod scheduler;
+pub mod stateful_set;
 pub mod taints;
 
 pub use change::{Change, ChangeKind, Context, Woken};

@@ -31,6 +31,8 @@ files! {
     "killed-half-way"
     "lost-on-the-wire"
     "same-yaml-ten-times"
+    "job-backoff"
+    "statefulset-stuck"
 }
 
 /// All scenarios that ship.

@@ -67,6 +67,11 @@ pub fn loop_name(id: LoopId) -> &'static str {
         LoopId::Kubelet => "kubelet",
         LoopId::GarbageCollector => "garbage-collector",
         LoopId::NodeLifecycle => "node-lifecycle",
+        LoopId::Job => "job",
+        LoopId::StatefulSet => "statefulset",
+        LoopId::CronJob => "cronjob",
+        LoopId::DaemonSet => "daemonset",
+        LoopId::EndpointSlice => "endpointslice",
     }
 }
 
@@ -79,6 +84,11 @@ pub fn loop_short(id: LoopId) -> &'static str {
         LoopId::Kubelet => "kubelet",
         LoopId::GarbageCollector => "gc",
         LoopId::NodeLifecycle => "nodes",
+        LoopId::Job => "job",
+        LoopId::StatefulSet => "sts",
+        LoopId::CronJob => "cj",
+        LoopId::DaemonSet => "ds",
+        LoopId::EndpointSlice => "eps",
     }
 }
 
@@ -127,6 +137,7 @@ fn deed(deed: Deed, n: u32) -> String {
         Deed::DeleteReplicaSet => tr!(deed.delete_rs, n = n),
         Deed::Adopt => tr!(deed.adopt, n = n),
         Deed::Release => tr!(deed.release, n = n),
+        Deed::Create => tr!(deed.create, n = n),
         Deed::Update => tr!(deed.update, n = n),
         Deed::Bind => tr!(deed.bind, n = n),
         Deed::Delete => tr!(deed.delete, n = n),
@@ -146,7 +157,7 @@ pub fn deed_mark(pass: &PassView) -> String {
         return "!".to_owned();
     };
     match deed {
-        Deed::CreatePod | Deed::CreateReplicaSet => format!("+{n}"),
+        Deed::CreatePod | Deed::CreateReplicaSet | Deed::Create => format!("+{n}"),
         Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict => format!("−{n}"),
         Deed::Status | Deed::Read | Deed::Renew => "✓".to_owned(),
         _ => format!("~{n}"),

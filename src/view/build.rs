@@ -82,16 +82,26 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         ControllerId::Scheduler => LoopId::Scheduler,
         ControllerId::GarbageCollector => LoopId::GarbageCollector,
         ControllerId::NodeLifecycle => LoopId::NodeLifecycle,
+        ControllerId::Job => LoopId::Job,
+        ControllerId::StatefulSet => LoopId::StatefulSet,
+        ControllerId::CronJob => LoopId::CronJob,
+        ControllerId::DaemonSet => LoopId::DaemonSet,
+        ControllerId::EndpointSlice => LoopId::EndpointSlice,
         ControllerId::Kubelet(_) => LoopId::Kubelet,
     }
 }
 
 /// Loops in the order in which data goes round.
-const ORDER: [LoopId; 6] = [
+const ORDER: [LoopId; 11] = [
+    LoopId::CronJob,
+    LoopId::Job,
+    LoopId::StatefulSet,
+    LoopId::DaemonSet,
     LoopId::Deployment,
     LoopId::ReplicaSet,
     LoopId::Scheduler,
     LoopId::Kubelet,
+    LoopId::EndpointSlice,
     LoopId::NodeLifecycle,
     LoopId::GarbageCollector,
 ];
@@ -200,6 +210,7 @@ fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
     let kind = match processes[0].id {
         ControllerId::Deployment => Kind::ReplicaSet,
         ControllerId::NodeLifecycle => Kind::Node,
+        ControllerId::CronJob => Kind::Job,
         _ => Kind::Pod,
     };
     let counts = |object: &crate::api::Object| object.as_pod().is_none_or(|pod| pod.is_active());

@@ -128,6 +128,11 @@ pub enum LoopId {
     Kubelet,
     GarbageCollector,
     NodeLifecycle,
+    Job,
+    StatefulSet,
+    CronJob,
+    DaemonSet,
+    EndpointSlice,
 }
 
 /// A loop.

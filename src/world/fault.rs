@@ -9,6 +9,7 @@ use crate::api::{Kind, Str, Value};
 use crate::apiserver::WatchEventType;
 
 use super::ControllerId;
+use super::latecomers::LATECOMERS;
 
 /// Something that is done to the machinery.
 #[derive(Clone, Debug, PartialEq)]
@@ -308,6 +309,21 @@ fn read_container(fields: &mut Fields) -> Result<Fault, FaultError> {
     Ok(Fault::Container(pod.trim_start_matches("pod/").into(), trouble))
 }
 
+impl Fault {
+    /// The process that it is about, if it is about one.
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Fault::Kill(target, _)
+            | Fault::Restart(target)
+            | Fault::Crash(target, _)
+            | Fault::Cut(target, _)
+            | Fault::Resync(target) => Some(target),
+            Fault::Message(trap) => Some(&trap.to),
+            _ => None,
+        }
+    }
+}
+
 impl Target {
     /// Reads `replicaset` or `kubelet/node-1`.
     pub fn parse(text: &str) -> Result<Target, FaultError> {
@@ -320,11 +336,16 @@ impl Target {
             "node" | "nodelifecycle" | "node-controller" => "node-lifecycle",
             "deployments" => "deployment",
             "replicasets" => "replicaset",
+            "jobs" => "job",
+            "statefulsets" => "statefulset",
+            "cronjobs" => "cronjob",
+            "daemonsets" => "daemonset",
+            "endpointslices" => "endpointslice",
             name => name,
         };
-        let known = ControllerId::CENTRAL.iter().any(|id| id.name() == name) || name == "kubelet";
-        if !known {
-            let names: Vec<_> = ControllerId::CENTRAL.iter().map(|id| id.name()).collect();
+        let central = ControllerId::CENTRAL.iter().chain(LATECOMERS.iter().map(|(id, _)| id));
+        let names: Vec<_> = central.map(|id| id.name()).collect();
+        if !names.contains(&name) && name != "kubelet" {
             let all = names.join(", ");
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }

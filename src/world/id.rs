@@ -11,12 +11,17 @@ pub enum ControllerId {
     Scheduler,
     GarbageCollector,
     NodeLifecycle,
+    Job,
+    StatefulSet,
+    CronJob,
+    DaemonSet,
+    EndpointSlice,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
 
 impl ControllerId {
-    /// All but the kubelets.
+    /// Those that run from the start, but for the kubelets.
     pub const CENTRAL: [ControllerId; 5] = [
         ControllerId::Deployment,
         ControllerId::ReplicaSet,
@@ -33,6 +38,11 @@ impl ControllerId {
             ControllerId::Scheduler => "scheduler",
             ControllerId::GarbageCollector => "garbage-collector",
             ControllerId::NodeLifecycle => "node-lifecycle",
+            ControllerId::Job => "job",
+            ControllerId::StatefulSet => "statefulset",
+            ControllerId::CronJob => "cronjob",
+            ControllerId::DaemonSet => "daemonset",
+            ControllerId::EndpointSlice => "endpointslice",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -46,6 +56,12 @@ impl ControllerId {
             ControllerId::GarbageCollector => 3,
             ControllerId::NodeLifecycle => 4,
             ControllerId::Kubelet(node) => 5 + u64::from(node),
+            // Behind all kubelets, whose numbers must not move.
+            ControllerId::Job => 100_000,
+            ControllerId::StatefulSet => 100_001,
+            ControllerId::CronJob => 100_002,
+            ControllerId::DaemonSet => 100_003,
+            ControllerId::EndpointSlice => 100_004,
         }
     }
 
@@ -57,6 +73,11 @@ impl ControllerId {
             ControllerId::Scheduler => "default-scheduler",
             ControllerId::GarbageCollector => "garbage-collector-controller",
             ControllerId::NodeLifecycle => "node-controller",
+            ControllerId::Job => "job-controller",
+            ControllerId::StatefulSet => "statefulset-controller",
+            ControllerId::CronJob => "cronjob-controller",
+            ControllerId::DaemonSet => "daemonset-controller",
+            ControllerId::EndpointSlice => "endpoint-slice-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

@@ -4,9 +4,13 @@
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{Request, Response};
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::job;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
-use crate::controllers::{Change, Context, Plan, Woken, deployment, replica_set};
+use crate::controllers::{
+    Change, Context, Plan, Woken, cron_job, daemon_set, deployment, endpoint_slice, replica_set,
+    stateful_set,
+};
 
 use super::ControllerId;
 
@@ -26,6 +30,51 @@ const COLLECTED: &[Kind] = &[
     Kind::PersistentVolumeClaim,
 ];
 
+/// A level-triggered controller with no memory of its own.
+#[derive(Debug)]
+pub struct Plain {
+    id: ControllerId,
+    kinds: &'static [Kind],
+    wakes: fn(&Change, &Context<'_>) -> Woken,
+    sync: fn(&ObjectKey, &Context<'_>) -> Plan,
+}
+
+const PLAIN: &[Plain] = &[
+    Plain {
+        id: ControllerId::StatefulSet,
+        kinds: &[
+            Kind::StatefulSet,
+            Kind::Pod,
+            Kind::ControllerRevision,
+            Kind::PersistentVolumeClaim,
+        ],
+        wakes: stateful_set::wakes,
+        sync: stateful_set::sync,
+    },
+    Plain {
+        id: ControllerId::CronJob,
+        kinds: &[Kind::CronJob, Kind::Job],
+        wakes: cron_job::wakes,
+        sync: cron_job::sync,
+    },
+    Plain {
+        id: ControllerId::DaemonSet,
+        kinds: &[Kind::DaemonSet, Kind::Pod, Kind::ControllerRevision, Kind::Node],
+        wakes: daemon_set::wakes,
+        sync: daemon_set::sync,
+    },
+    Plain {
+        id: ControllerId::EndpointSlice,
+        kinds: &[Kind::Service, Kind::EndpointSlice, Kind::Pod],
+        wakes: endpoint_slice::wakes,
+        sync: endpoint_slice::sync,
+    },
+];
+
+fn plain(id: ControllerId) -> Option<&'static Plain> {
+    PLAIN.iter().find(|plain| plain.id == id)
+}
+
 /// A controller's own memory.
 #[derive(Clone, Debug)]
 pub enum Mind {
@@ -39,6 +88,10 @@ pub enum Mind {
     GarbageCollector(Box<GarbageCollector>),
     /// When each node was last heard of.
     NodeLifecycle(Box<NodeLifecycle>),
+    /// Back-offs, and pods that were counted.
+    Job(Box<job::Memory>),
+    /// Level-triggered, and remembers nothing.
+    Plain(&'static Plain),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
     Kubelet,
 }
@@ -52,7 +105,9 @@ impl Mind {
             ControllerId::Scheduler => Mind::Scheduler(Box::default()),
             ControllerId::GarbageCollector => Mind::GarbageCollector(Box::default()),
             ControllerId::NodeLifecycle => Mind::NodeLifecycle(Box::default()),
+            ControllerId::Job => Mind::Job(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
+            other => plain(other).map_or(Mind::Kubelet, Mind::Plain),
         }
     }
 
@@ -64,6 +119,8 @@ impl Mind {
             Mind::Scheduler(_) => Mind::of(ControllerId::Scheduler),
             Mind::GarbageCollector(_) => Mind::of(ControllerId::GarbageCollector),
             Mind::NodeLifecycle(_) => Mind::of(ControllerId::NodeLifecycle),
+            Mind::Job(_) => Mind::of(ControllerId::Job),
+            Mind::Plain(plain) => Mind::Plain(plain),
             Mind::Kubelet => Mind::Kubelet,
         }
     }
@@ -77,6 +134,8 @@ impl Mind {
             ControllerId::GarbageCollector => COLLECTED,
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
             ControllerId::Kubelet(_) => &[Kind::Pod],
+            ControllerId::Job => &[Kind::Job, Kind::Pod],
+            other => plain(other).map_or(&[], |plain| plain.kinds),
         }
     }
 
@@ -88,6 +147,8 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.wakes(change, cx),
             Mind::GarbageCollector(collector) => collector.wakes(change, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.wakes(change, cx),
+            Mind::Job(memory) => memory.wakes(change, cx),
+            Mind::Plain(plain) => (plain.wakes)(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
     }
@@ -100,6 +161,8 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.sync(key, cx),
             Mind::GarbageCollector(collector) => collector.sync(key, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
+            Mind::Job(memory) => memory.sync(key, cx),
+            Mind::Plain(plain) => (plain.sync)(key, cx),
             Mind::Kubelet => Plan::default(),
         }
     }
@@ -110,6 +173,7 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.answered(key, request, response),
             Mind::GarbageCollector(collector) => collector.answered(key, request, response),
             Mind::NodeLifecycle(lifecycle) => lifecycle.answered(key, request, response),
+            Mind::Job(memory) => memory.answered(key, request, response),
             _ => Woken::default(),
         }
     }

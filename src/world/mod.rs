@@ -5,6 +5,7 @@ mod events;
 pub mod fault;
 mod id;
 mod lane;
+mod latecomers;
 mod lifecycle;
 mod mind;
 mod options;
@@ -17,6 +18,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod truth_workloads;
 mod verdict;
 mod watching;
 #[allow(clippy::module_inception)]

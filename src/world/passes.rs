@@ -218,7 +218,8 @@ impl World {
         let Some(next) = next.filter(|next| *next < process.announced) else { return };
         process.announced = next;
         let epoch = process.epoch;
-        let second_look = id == ControllerId::Deployment && process.waits_for_timers_only();
+        let looks_on = matches!(id, ControllerId::Deployment | ControllerId::CronJob);
+        let second_look = looks_on && process.waits_for_timers_only();
         self.put(next, Step::Due(id, epoch, second_look));
     }
 

@@ -76,7 +76,9 @@ impl World {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
             Step::Due(id, epoch, true) => {
-                let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                let is_deployment = id == ControllerId::Deployment;
+                let helps =
+                    is_deployment && self.look_helps(id, epoch) && self.a_deployment_has_work();
                 helps.then_some((entry.at, "progress-deadline"))
             }
             _ => None,

@@ -29,6 +29,7 @@ impl World {
         };
         self.published = self.api.store().revision();
         for commit in &commits {
+            self.call_latecomers(commit);
             for index in self.stream_index.of(commit) {
                 self.offer(index, commit);
             }

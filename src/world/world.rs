@@ -134,7 +134,7 @@ impl World {
         self.put(Time::ZERO + first, Step::Heartbeat(node));
     }
 
-    fn add_process(&mut self, id: ControllerId) {
+    pub(super) fn add_process(&mut self, id: ControllerId) {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
         let has_flavours = matches!(id, ControllerId::Deployment | ControllerId::ReplicaSet);
         let flavour = if has_flavours { self.options.flavour } else { Flavour::Level };

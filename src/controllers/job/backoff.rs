@@ -20,9 +20,8 @@ pub struct Backoff {
 impl Backoff {
     /// The same after these pods, which were not counted before, have ended.
     pub fn after(self, succeeded: &[&Pod], failed: &[&Pod], now: Time) -> Backoff {
-        let times = |pods: &[&Pod]| -> Vec<Time> {
-            pods.iter().map(|pod| finished_at(pod, now)).collect()
-        };
+        let times =
+            |pods: &[&Pod]| -> Vec<Time> { pods.iter().map(|pod| finished_at(pod, now)).collect() };
         let (failed, success) = (times(failed), times(succeeded).into_iter().max());
         let start = if success.is_some() { Backoff::default() } else { self };
         let later = |at: &&Time| success.is_none_or(|success| **at > success);

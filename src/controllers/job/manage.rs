@@ -2,15 +2,13 @@
 //! Job is suspended.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::api::{Condition, ConditionStatus, Pod, PodPhase, Value};
-use crate::apiserver::Request;
-use crate::controllers::owned::{create, delete, path_of, pod_of, write_status};
+use crate::api::{Condition, ConditionStatus, Pod, Value};
+use crate::controllers::owned::{create, delete, path_of, pod_of};
 use crate::controllers::replica_set::{BURST, DeletionOrder, SLOW_START, slow_start};
-use crate::controllers::{Context, EventNote, Fact, Fallback, Promise};
+use crate::controllers::{Context, EventNote, Fact, Promise};
 
 use super::backoff::Backoff;
 use super::handlers::FINALIZER;
@@ -110,7 +108,7 @@ fn surplus<'a>(pass: &Pass<'a>, at_least: usize, cx: &Context<'_>) -> Vec<&'a Po
     doomed
 }
 
-/// Makes pods. If one cannot be made, the status tells of those that could.
+/// Makes pods.
 fn add(pass: &mut Pass<'_>, missing: usize) {
     let indexes: Vec<Option<i32>> = if pass.spec.indexed {
         free_indexes(pass, missing).into_iter().map(Some).collect()
@@ -123,24 +121,12 @@ fn add(pass: &mut Pass<'_>, missing: usize) {
         return;
     }
     pass.plan.promise = Some(Promise::Creations(promised));
-    let mut batches = Vec::new();
+    pass.status.active += count(pods.len());
     for size in slow_start(pods.len(), SLOW_START) {
         let rest = pods.split_off(size);
-        let fallback = Fallback {
-            applies: |_| true,
-            write: write_status(pass.object, pass.status.to_value()),
-            event: None,
-        };
-        let intents = pods.into_iter().map(|pod| {
-            let mut intent = create(pass.object, pod);
-            intent.fallbacks = vec![fallback.clone()];
-            intent
-        });
-        batches.push(intents.collect());
-        pass.status.active += count(size);
+        pass.plan.batches.push(pods.into_iter().map(|pod| create(pass.object, pod)).collect());
         pods = rest;
     }
-    pass.plan.batches.extend(batches);
 }
 
 /// The first indexes that nobody works on and that have not ended well (`firstPendingIndexes`).
@@ -201,14 +187,4 @@ fn note_suspension(pass: &mut Pass<'_>) {
             pass.status.start_time = Some(now);
         }
     }
-}
-
-/// Whether a pod ended well.
-pub(super) fn ended_well(pod: &Pod) -> bool {
-    pod.status.phase == Some(PodPhase::Succeeded)
-}
-
-/// Unused requests are none: a status that is there already need not be written.
-pub(super) fn status_request(pass: &Pass<'_>, status: Value) -> Option<Request> {
-    write_status(&Arc::clone(pass.object), status)
 }

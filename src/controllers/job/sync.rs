@@ -21,7 +21,6 @@ use super::{manage, policy, tracking};
 
 /// A pass over one Job: what is seen, and what it has come to so far.
 pub(super) struct Pass<'a> {
-    pub key: ObjectKey,
     pub object: &'a Arc<Object>,
     pub spec: JobSpec,
     /// The status as it will be written; from the start as it was seen.
@@ -54,7 +53,7 @@ pub(super) fn sync(memory: &mut Memory, key: &ObjectKey, cx: &Context<'_>) -> Pl
         memory.forget(key);
         return finished(object, job, &status, cx);
     }
-    let mut pass = Pass::new(key, object, job, status, cx);
+    let mut pass = Pass::new(object, job, status, cx);
     pass.count(memory);
     let fresh = pass.fresh(memory);
     let (succeeded, failed): (Vec<&Pod>, Vec<&Pod>) =
@@ -69,7 +68,6 @@ pub(super) fn sync(memory: &mut Memory, key: &ObjectKey, cx: &Context<'_>) -> Pl
 
 impl<'a> Pass<'a> {
     fn new(
-        key: &ObjectKey,
         object: &'a Arc<Object>,
         job: &Generic,
         mut status: JobStatus,
@@ -92,7 +90,6 @@ impl<'a> Pass<'a> {
             ..Plan::nothing(Fact::Count(status.active.into()), Fact::None)
         };
         Pass {
-            key: key.clone(),
             object,
             spec,
             status,
@@ -148,9 +145,10 @@ impl<'a> Pass<'a> {
 
     /// The indexes of the pods that ended well and are still to be counted.
     fn ended_indexes(&self) -> std::collections::BTreeSet<i32> {
-        let ended = self.pods.iter().filter(|pod| {
-            pod.status.phase == Some(PodPhase::Succeeded) && is_tracked(pod)
-        });
+        let ended = self
+            .pods
+            .iter()
+            .filter(|pod| pod.status.phase == Some(PodPhase::Succeeded) && is_tracked(pod));
         ended.filter_map(|pod| self.index(pod)).collect()
     }
 
@@ -208,9 +206,10 @@ impl<'a> Pass<'a> {
         if self.spec.template.spec.restart_policy != Some(RestartPolicy::OnFailure) {
             return false;
         }
-        let live = self.pods.iter().filter(|pod| {
-            matches!(pod.status.phase, Some(PodPhase::Running | PodPhase::Pending))
-        });
+        let live = self
+            .pods
+            .iter()
+            .filter(|pod| matches!(pod.status.phase, Some(PodPhase::Running | PodPhase::Pending)));
         let statuses = live.flat_map(|pod| {
             pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses)
         });
@@ -300,11 +299,7 @@ pub(super) fn untrack(pod: &Pod) -> Intent {
         pod.metadata.finalizers.iter().filter(|other| ***other != *FINALIZER).collect();
     let kept = if kept.is_empty() { Value::Null } else { json!(kept) };
     let patch = json!({"metadata": {"uid": pod.metadata.uid, "finalizers": kept}});
-    let key = ObjectKey::new(
-        Kind::Pod,
-        pod.metadata.namespace.clone(),
-        pod.metadata.name.clone(),
-    );
+    let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
     Intent {
         tolerates: |error| error.reason == Reason::NotFound,
         ..Intent::new(Deed::Unblock, Request::Patch(Part::Main, key, patch))

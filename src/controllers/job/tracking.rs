@@ -2,11 +2,12 @@
 //! (`trackJobStatusAndRemoveFinalizers`): first their uids go into the status, then their
 //! finalizers go, then the numbers rise and the uids leave the status.
 
-use crate::api::{Condition, Pod};
-use crate::controllers::{Batch, Deed, Intent, Plan};
+use crate::api::{Condition, Pod, PodPhase};
+use crate::apiserver::Request;
+use crate::controllers::owned::write_status;
+use crate::controllers::{Batch, Deed, EventNote, Fallback, Intent, Plan};
 
 use super::handlers::{Memory, is_tracked};
-use super::manage::{ended_well, status_request};
 use super::policy;
 use super::sync::{Pass, count, told, untrack};
 
@@ -26,7 +27,7 @@ pub(super) fn track(pass: &mut Pass<'_>, memory: &Memory) {
         pass.status.conditions.push(interim.clone());
         must_flush = true;
     }
-    let flush = must_flush.then(|| status_request(pass, pass.status.to_value())).flatten();
+    let flush = if must_flush { status_request(pass) } else { None };
     let flushed = flush.clone();
     let plan = &mut pass.plan;
     plan.batches.extend(flush.map(|request| vec![Intent::new(Deed::Status, request)]));
@@ -34,11 +35,11 @@ pub(super) fn track(pass: &mut Pass<'_>, memory: &Memory) {
         plan.batches.push(removals);
     }
     plan.preparations = plan.batches.len();
-    plan.batches.extend(creations);
     count_all(pass);
+    add_creations(pass, creations);
     let end = end.filter(|_| all && pass.status.terminating <= 0);
     let note = end.map(|interim| enact(pass, &interim));
-    let last = status_request(pass, pass.status.to_value());
+    let last = status_request(pass);
     if last != flushed
         && let Some(request) = last
     {
@@ -54,6 +55,32 @@ fn split_creations(plan: &mut Plan) -> Vec<Batch> {
     let (creations, others) = std::mem::take(&mut plan.batches).into_iter().partition(is_creation);
     plan.batches = others;
     creations
+}
+
+/// If a pod cannot be made, the status tells of those that could.
+fn add_creations(pass: &mut Pass<'_>, creations: Vec<Batch>) {
+    let all: usize = creations.iter().map(Vec::len).sum();
+    let active = pass.status.active;
+    pass.status.active -= count(all);
+    for mut batch in creations {
+        let write = status_request(pass);
+        pass.status.active += count(batch.len());
+        for intent in &mut batch {
+            let write = write.clone();
+            intent.fallbacks = vec![Fallback { applies: |_| true, write, event: None }];
+        }
+        pass.plan.batches.push(batch);
+    }
+    pass.status.active = active;
+}
+
+/// The write of the status as it now is; nothing if the Job has it already.
+fn status_request(pass: &Pass<'_>) -> Option<Request> {
+    write_status(pass.object, pass.status.to_value())
+}
+
+fn ended_well(pod: &Pod) -> bool {
+    pod.status.phase == Some(PodPhase::Succeeded)
 }
 
 /// Uids in the status whose pods have no finalizer any more: an earlier pass came so far.
@@ -131,8 +158,8 @@ fn count_all(pass: &mut Pass<'_>) {
 }
 
 /// The Job has ended (`enactJobFinished`).
-fn enact(pass: &mut Pass<'_>, interim: &Condition) -> crate::controllers::EventNote {
-    let kind = if pass_fails(interim) { "Failed" } else { "Complete" };
+fn enact(pass: &mut Pass<'_>, interim: &Condition) -> EventNote {
+    let kind = if &*interim.kind == "FailureTarget" { "Failed" } else { "Complete" };
     let (reason, message) = (interim.reason.clone(), interim.message.clone());
     let end = pass.condition(kind, &reason.unwrap_or_default(), &message.unwrap_or_default());
     if kind == "Complete" {
@@ -140,8 +167,4 @@ fn enact(pass: &mut Pass<'_>, interim: &Condition) -> crate::controllers::EventN
     }
     pass.status.conditions.push(end.clone());
     told(pass.object, &end)
-}
-
-fn pass_fails(interim: &Condition) -> bool {
-    &*interim.kind == "FailureTarget"
 }

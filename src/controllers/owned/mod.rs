@@ -6,10 +6,12 @@
 
 mod claim;
 mod pods;
+mod revisions;
 mod wakes;
 
 pub use claim::{Claim, claim};
 pub use pods::{create, delete, key_of, path_of, pod_of, write_status};
+pub use revisions::{REVISION_LABEL, Revisions};
 pub use wakes::{Reach, pod_wakes};
 
 use std::sync::Arc;

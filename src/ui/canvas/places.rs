@@ -39,13 +39,18 @@ const WIRE_ASIDE: f64 = 7.0;
 /// The ring's radius as a share of its drawing's width: `lane::loops` draws 28 of 64.
 const RING_SHARE: f64 = 28.0 / 64.0;
 
-const ALL: [LoopId; 6] = [
+const ALL: [LoopId; 11] = [
     LoopId::Deployment,
     LoopId::ReplicaSet,
     LoopId::Scheduler,
     LoopId::Kubelet,
     LoopId::GarbageCollector,
     LoopId::NodeLifecycle,
+    LoopId::Job,
+    LoopId::StatefulSet,
+    LoopId::CronJob,
+    LoopId::DaemonSet,
+    LoopId::EndpointSlice,
 ];
 
 impl Places {
