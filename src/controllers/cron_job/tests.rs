@@ -107,7 +107,7 @@ fn of_a_hundred_missed_starts_only_the_last_is_made_good() {
     bench.restart();
     assert_eq!(jobs(&bench).len(), 2);
     assert_eq!(said(&bench, "TooManyMissedTimes"), 1);
-    minutes(&mut bench, 2);
+    minutes(&mut bench, 3);
     assert_eq!(jobs(&bench).len(), 4, "and it goes on");
 }
 
@@ -138,5 +138,6 @@ fn ended_jobs_are_kept_up_to_the_limits() {
             end(&mut bench, job, kind);
         }
     }
-    assert_eq!(jobs(&bench).len(), 2);
+    let ended = jobs(&bench).iter().filter(|job| job.status().value().is_some()).count();
+    assert_eq!(ended, 2);
 }
