@@ -58,6 +58,12 @@ fn trouble(world: &mut World, rng: &mut Rng, controller: &str) {
     world.inflict(&Fault::parse_line(&line).unwrap_or_else(|error| panic!("{line}: {error:?}")));
 }
 
+/// An armed crash would still come, and a dead controller does nothing.
+fn settle(world: &mut World, controller: &str) {
+    let line = format!("restart {controller}");
+    world.inflict(&Fault::parse_line(&line).expect("a fault"));
+}
+
 fn world(seed: u64, images: &str) -> World {
     let images = serde_yaml::from_str(images).expect("images");
     World::new(Options { seed, images, ..Options::default() })
@@ -99,6 +105,7 @@ fn no_ordinal_of_a_stateful_set_has_two_pods_and_all_is_well_after_the_last_faul
             run(&mut world, until, |world| one_pod_each(world, seed));
             trouble(&mut world, &mut rng, "statefulset");
         }
+        settle(&mut world, "statefulset");
         let end = world.now() + Duration::from_secs(240);
         run(&mut world, end, |world| one_pod_each(world, seed));
         assert_eq!(world.verdict(), Verdict::Converged, "seed {seed}");
@@ -148,6 +155,7 @@ fn a_finished_job_stays_finished_and_every_job_finishes() {
             run(&mut world, until, &mut watch);
             trouble(&mut world, &mut rng, "job");
         }
+        settle(&mut world, "job");
         let until = world.now() + Duration::from_secs(400);
         run(&mut world, until, &mut watch);
         let end = end.unwrap_or_else(|| panic!("seed {seed}: it never ends"));
@@ -173,6 +181,7 @@ fn every_node_has_its_daemon_after_the_last_fault() {
             run(&mut world, until, |_| ());
             trouble(&mut world, &mut rng, "daemonset");
         }
+        settle(&mut world, "daemonset");
         let until = world.now() + Duration::from_secs(400);
         run(&mut world, until, |_| ());
         assert_eq!(world.verdict(), Verdict::Converged, "seed {seed}");

@@ -1,6 +1,6 @@
-//! When a container of a Job's pod ends by itself: it is meant to. The simulation runs no programs, so of a
-//! command only what is plainly said is understood: `exit 3`, `sleep 20`, `false`. Anything else
-//! takes five seconds and ends well, unless the scenario says how its image behaves.
+//! When a container of a Job's pod ends by itself: it is meant to. The simulation runs no programs,
+//! so of a command only what is plainly said is understood: `exit 3`, `sleep 20`, `false`. Anything
+//! else takes five seconds and ends well, unless the scenario says how its image behaves.
 
 use std::time::Duration;
 
