@@ -110,12 +110,12 @@ kinds! {
     Event "v1" "events" ["ev"] true true;
     Lease "coordination.k8s.io/v1" "leases" [] true true;
     Namespace "v1" "namespaces" ["ns"] false true;
-    StatefulSet "apps/v1" "statefulsets" ["sts"] true false;
-    DaemonSet "apps/v1" "daemonsets" ["ds"] true false;
-    ControllerRevision "apps/v1" "controllerrevisions" [] true false;
-    Job "batch/v1" "jobs" [] true false;
-    CronJob "batch/v1" "cronjobs" ["cj"] true false;
-    Service "v1" "services" ["svc"] true false;
+    StatefulSet "apps/v1" "statefulsets" ["sts"] true true;
+    DaemonSet "apps/v1" "daemonsets" ["ds"] true true;
+    ControllerRevision "apps/v1" "controllerrevisions" [] true true;
+    Job "batch/v1" "jobs" [] true true;
+    CronJob "batch/v1" "cronjobs" ["cj"] true true;
+    Service "v1" "services" ["svc"] true true;
     ConfigMap "v1" "configmaps" ["cm"] true false;
     Secret "v1" "secrets" [] true false;
     ServiceAccount "v1" "serviceaccounts" ["sa"] true false;
@@ -127,7 +127,7 @@ kinds! {
     HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] true true;
     PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] true true;
     PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] false true;
-    EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true false;
+    EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] true true;
     Ingress "networking.k8s.io/v1" "ingresses" ["ing"] true false;
     NetworkPolicy "networking.k8s.io/v1" "networkpolicies" ["netpol"] true false;
     StorageClass "storage.k8s.io/v1" "storageclasses" ["sc"] false false;

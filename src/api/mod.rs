@@ -7,6 +7,7 @@ mod deployment;
 mod event;
 mod field_error;
 mod field_set;
+mod fields;
 mod generic;
 mod int_or_string;
 mod kind;
@@ -19,6 +20,7 @@ mod object;
 mod pod;
 mod quantity;
 mod replica_set;
+mod schedule;
 pub mod selector;
 mod timestamp;
 
@@ -32,6 +34,7 @@ pub use deployment::{
 pub use event::{Event, EventSource, EventType, ObjectReference};
 pub use field_error::{FieldError, FieldErrorKind};
 pub use field_set::FieldSet;
+pub use fields::Fields;
 pub use generic::amounts;
 pub use int_or_string::{IntOrString, ScaleError};
 pub use kind::{Kind, KindInfo};
@@ -47,6 +50,7 @@ pub use pod::{
 };
 pub use quantity::{Quantity, QuantityError, QuantityFormat};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
+pub use schedule::Schedule;
 pub use selector::LabelSelector;
 pub use timestamp::Timestamp;
 

@@ -15,6 +15,7 @@ use crate::api::{
 };
 
 use super::autoscaling_defaults::horizontal_pod_autoscaler;
+use super::generic_defaults::default_generic;
 
 /// Seconds that a pod stays on a node that is not ready or not reachable.
 pub const TOLERATION_SECONDS: i64 = 300;
@@ -36,7 +37,10 @@ pub fn default_object(object: &mut Object) {
         Object::Generic(generic) if generic.kind == Kind::HorizontalPodAutoscaler => {
             horizontal_pod_autoscaler(&mut generic.rest);
         }
-        Object::Generic(generic) => super::admission::default_generic(generic),
+        Object::Generic(generic) => {
+            super::admission::default_generic(generic);
+            default_generic(generic);
+        }
         Object::Event(_) | Object::Lease(_) => {}
     }
 }
@@ -89,7 +93,8 @@ fn default_tolerations(tolerations: &mut Vec<Toleration>) {
     }
 }
 
-fn pod_spec(spec: &mut PodSpec) {
+/// The defaults of a pod's spec, alone or in a template.
+pub(super) fn pod_spec(spec: &mut PodSpec) {
     spec.restart_policy.get_or_insert(RestartPolicy::Always);
     spec.termination_grace_period_seconds.get_or_insert(30);
     set(&mut spec.rest, "dnsPolicy", "ClusterFirst".into());

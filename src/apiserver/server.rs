@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::api::{Kind, ManagedFields, Object, ObjectKey, Str, Timestamp, Value};
 use crate::kernel::{Time, stable_hash};
 
+use super::completion;
 use super::deletion::{self, Deletion};
 use super::managed_fields::{note_create, note_update};
 use super::merge_patch::merge;
@@ -114,6 +115,7 @@ impl ApiServer {
         meta.uid = uid;
         meta.creation_timestamp = Some(Timestamp::from(now));
         meta.generation = i64::from(strategy::has_generation(key.kind));
+        completion::complete(&mut object, &self.store, self.seed);
         note_create(&mut object, &self.writer, Timestamp::from(now));
         if let Some(managers) = managers {
             object.meta_mut().managed_fields = managers;

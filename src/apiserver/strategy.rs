@@ -173,10 +173,9 @@ fn take_replicas(mut after: Object, asked: &Object) -> Object {
             after.spec.replicas = asked.spec.replicas;
         }
         (Object::Generic(after), Object::Generic(asked)) => {
-            let replicas = asked.rest.get("spec").and_then(|spec| spec.get("replicas"));
             let spec = after.rest.get_mut("spec").and_then(|spec| spec.as_object_mut());
-            if let (Some(replicas), Some(spec)) = (replicas, spec) {
-                spec.insert("replicas".into(), replicas.clone());
+            if let (Some(spec), Some(replicas)) = (spec, asked.spec().int("replicas")) {
+                spec.insert("replicas".into(), replicas.into());
             }
         }
         _ => {}

@@ -290,3 +290,4 @@ macro_rules! looped {
 looped!(super::scheduler::Scheduler);
 looped!(super::garbage_collector::GarbageCollector);
 looped!(super::node_lifecycle::NodeLifecycle, monitor);
+looped!(super::job::Memory);

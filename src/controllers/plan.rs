@@ -153,6 +153,8 @@ pub enum Deed {
     DeleteReplicaSet,
     Adopt,
     Release,
+    /// An object of any other kind.
+    Create,
     Update,
     Bind,
     Delete,

@@ -185,8 +185,7 @@ fn send_away(
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Sends one pod away. A plain delete of this very pod: the place where an eviction, which a
-/// PodDisruptionBudget may refuse, is asked for instead.
+/// Asks for the eviction of this very pod, which a PodDisruptionBudget may refuse.
 pub fn evict(
     pod: &Arc<Object>,
     options: &Drain,
@@ -197,5 +196,5 @@ pub fn evict(
         propagation: None,
         preconditions: Preconditions { uid: Some(pod.meta().uid.clone()), resource_version: None },
     };
-    api.request(Request::Delete(pod.key(), asked))
+    api.request(Request::Evict(pod.key(), asked))
 }

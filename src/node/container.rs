@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::api::{Container, PodSpec, Str};
 use crate::kernel::{Time, stable_hash};
 
+use super::command;
 use super::image::{self, ImageBehaviour};
 use super::pod_actions::{Run, Slot};
 use super::probe::ProbeKind;
@@ -164,6 +165,9 @@ impl ContainerRecord {
     pub fn start(&mut self, spec: &Container, new: NewRun) -> Option<Duration> {
         let image = spec.image.clone().unwrap_or_default();
         let waited = self.start_takes(spec);
+        if new.ends && self.role == Role::Main {
+            self.behaviour = command::to_its_end(self.behaviour, spec);
+        }
         let runs_for = match self.role {
             Role::Init => Some(self.behaviour.exits_after.unwrap_or(INIT_RUNS_FOR)),
             Role::Sidecar | Role::Main => self.behaviour.exits_after,
@@ -247,6 +251,8 @@ pub(super) struct NewRun<'a> {
     pub pod_uid: &'a str,
     pub sandbox: u32,
     pub now: Time,
+    /// Whether it is a Job's, whose containers are meant to end.
+    pub ends: bool,
 }
 
 fn container_id(pod_uid: &str, name: &str, number: u64) -> Str {

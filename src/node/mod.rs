@@ -5,6 +5,7 @@
 //! a pod, and the pass looks at all of it.
 
 pub mod backoff;
+mod command;
 mod container;
 mod faults;
 pub mod go_duration;

@@ -192,12 +192,14 @@ impl PodRecord {
     /// A container runs. Returns the timer for its end, if it ends by itself.
     pub fn start(&mut self, host: &mut Host, slot: Slot, now: Time) -> Option<(Duration, Timer)> {
         let seen = self.seen.clone();
-        let spec = spec_of(&seen.as_pod()?.spec, slot)?;
+        let pod = seen.as_pod()?;
+        let spec = spec_of(&pod.spec, slot)?;
         let new = NewRun {
             number: host.next_number(),
             pod_uid: &self.uid.clone(),
             sandbox: self.sandbox.as_ref().map_or(0, |sandbox| sandbox.attempt),
             now,
+            ends: pod.metadata.controller().is_some_and(|owner| &*owner.kind == "Job"),
         };
         let container = self.container_mut(slot)?;
         container.token = 0;

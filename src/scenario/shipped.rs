@@ -33,6 +33,8 @@ files! {
     "same-yaml-ten-times"
     "load-spike"
     "autoscaler-against-gitops"
+    "job-backoff"
+    "statefulset-stuck"
 }
 
 /// All scenarios that ship.

@@ -69,6 +69,11 @@ pub fn loop_name(id: LoopId) -> &'static str {
         LoopId::NodeLifecycle => "node-lifecycle",
         LoopId::HorizontalAutoscaler => "hpa",
         LoopId::GitOps => "gitops",
+        LoopId::Job => "job",
+        LoopId::StatefulSet => "statefulset",
+        LoopId::CronJob => "cronjob",
+        LoopId::DaemonSet => "daemonset",
+        LoopId::EndpointSlice => "endpointslice",
     }
 }
 
@@ -83,6 +88,11 @@ pub fn loop_short(id: LoopId) -> &'static str {
         LoopId::NodeLifecycle => "nodes",
         LoopId::HorizontalAutoscaler => "hpa",
         LoopId::GitOps => "git",
+        LoopId::Job => "job",
+        LoopId::StatefulSet => "sts",
+        LoopId::CronJob => "cj",
+        LoopId::DaemonSet => "ds",
+        LoopId::EndpointSlice => "eps",
     }
 }
 
@@ -131,6 +141,7 @@ fn deed(deed: Deed, n: u32) -> String {
         Deed::DeleteReplicaSet => tr!(deed.delete_rs, n = n),
         Deed::Adopt => tr!(deed.adopt, n = n),
         Deed::Release => tr!(deed.release, n = n),
+        Deed::Create => tr!(deed.create, n = n),
         Deed::Update => tr!(deed.update, n = n),
         Deed::Bind => tr!(deed.bind, n = n),
         Deed::Delete => tr!(deed.delete, n = n),
@@ -153,7 +164,7 @@ pub fn deed_mark(pass: &PassView) -> String {
         return "!".to_owned();
     };
     match deed {
-        Deed::CreatePod | Deed::CreateReplicaSet => format!("+{n}"),
+        Deed::CreatePod | Deed::CreateReplicaSet | Deed::Create => format!("+{n}"),
         Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict | Deed::Prune => {
             format!("−{n}")
         }

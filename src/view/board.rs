@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, Str};
+use crate::api::{Generic, Kind, Object, Str};
+use crate::controllers::job::JobStatus;
 use crate::world::{PodCount, World};
 
 use super::places::Memory;
@@ -26,7 +27,8 @@ pub fn board(
         let at = rows.len();
         rows.push(row(world, object, 0, counts, memory));
         let uid = &object.meta().uid;
-        let sets = world.store().list(Kind::ReplicaSet);
+        let dependents = if object.kind() == Kind::CronJob { Kind::Job } else { Kind::ReplicaSet };
+        let sets = world.store().list(dependents);
         let own: Vec<_> = sets.filter(|set| set.meta().is_controlled_by(uid)).collect();
         let shown = own.iter().filter(|set| own.len() == 1 || !is_spent(set, counts));
         let dependents: Vec<BoardRow> =
@@ -48,10 +50,18 @@ pub fn board(
 fn is_root(world: &World, object: &Object) -> bool {
     let hidden = matches!(
         object.kind(),
-        Kind::Pod | Kind::Node | Kind::Event | Kind::Lease | Kind::Namespace
+        Kind::Pod
+            | Kind::Node
+            | Kind::Event
+            | Kind::Lease
+            | Kind::Namespace
+            | Kind::ControllerRevision
+            | Kind::EndpointSlice
     );
     let owned = object.meta().controller().is_some_and(|owner| {
-        world.store().list(Kind::Deployment).any(|deployment| deployment.meta().uid == owner.uid)
+        [Kind::Deployment, Kind::CronJob]
+            .into_iter()
+            .any(|kind| world.store().list(kind).any(|other| other.meta().uid == owner.uid))
     });
     // The two classes that every cluster has.
     let built_in =
@@ -76,6 +86,7 @@ fn row(
     let want = match &**object {
         Object::Deployment(deployment) => Some(i64::from(deployment.spec.replicas())),
         Object::ReplicaSet(set) => Some(i64::from(set.spec.replicas())),
+        Object::Generic(generic) => wanted(generic),
         _ => None,
     };
     BoardRow {
@@ -89,6 +100,17 @@ fn row(
         simulated: object.kind().info().simulated,
         terminating: object.meta().is_terminating(),
         changed: memory.changed(object, world.now()),
+    }
+}
+
+/// Pods that a set, or a Job that goes on, wants.
+fn wanted(object: &Generic) -> Option<i64> {
+    match object.kind {
+        Kind::StatefulSet => Some(object.spec().long("replicas").unwrap_or(1)),
+        Kind::DaemonSet => Some(object.status().long("desiredNumberScheduled").unwrap_or(0)),
+        Kind::Job if JobStatus::of(object).end().is_some() => Some(0),
+        Kind::Job => object.spec().long("parallelism"),
+        _ => None,
     }
 }
 

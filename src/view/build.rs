@@ -88,18 +88,28 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         | ControllerId::Namespace => LoopId::NodeLifecycle,
         ControllerId::HorizontalAutoscaler => LoopId::HorizontalAutoscaler,
         ControllerId::GitOps => LoopId::GitOps,
+        ControllerId::Job => LoopId::Job,
+        ControllerId::StatefulSet => LoopId::StatefulSet,
+        ControllerId::CronJob => LoopId::CronJob,
+        ControllerId::DaemonSet => LoopId::DaemonSet,
+        ControllerId::EndpointSlice => LoopId::EndpointSlice,
         ControllerId::Kubelet(_) => LoopId::Kubelet,
     }
 }
 
 /// Loops in the order in which data goes round.
-const ORDER: [LoopId; 8] = [
+const ORDER: [LoopId; 13] = [
     LoopId::GitOps,
     LoopId::HorizontalAutoscaler,
+    LoopId::CronJob,
+    LoopId::Job,
+    LoopId::StatefulSet,
+    LoopId::DaemonSet,
     LoopId::Deployment,
     LoopId::ReplicaSet,
     LoopId::Scheduler,
     LoopId::Kubelet,
+    LoopId::EndpointSlice,
     LoopId::NodeLifecycle,
     LoopId::GarbageCollector,
 ];
@@ -209,6 +219,7 @@ fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
         ControllerId::Deployment => Kind::ReplicaSet,
         ControllerId::NodeLifecycle => Kind::Node,
         ControllerId::GitOps => Kind::Application,
+        ControllerId::CronJob => Kind::Job,
         _ => Kind::Pod,
     };
     let counts = |object: &crate::api::Object| object.as_pod().is_none_or(|pod| pod.is_active());

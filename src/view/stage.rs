@@ -132,6 +132,11 @@ pub enum LoopId {
     HorizontalAutoscaler,
     /// Drawn where there is an Application.
     GitOps,
+    Job,
+    StatefulSet,
+    CronJob,
+    DaemonSet,
+    EndpointSlice,
 }
 
 /// A loop.

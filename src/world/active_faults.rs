@@ -109,6 +109,7 @@ impl World {
     /// Does something to the machinery.
     pub fn inflict(&mut self, fault: &Fault) {
         self.hash.text(&fault.to_string());
+        fault.target().iter().for_each(|target| self.call_by_name(&target.name));
         match fault {
             Fault::Kill(target, lasts) => {
                 for id in self.targets(target) {

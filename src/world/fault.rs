@@ -308,6 +308,21 @@ fn read_container(fields: &mut Fields) -> Result<Fault, FaultError> {
     Ok(Fault::Container(pod.trim_start_matches("pod/").into(), trouble))
 }
 
+impl Fault {
+    /// The process that it is about, if it is about one.
+    pub fn target(&self) -> Option<&Target> {
+        match self {
+            Fault::Kill(target, _)
+            | Fault::Restart(target)
+            | Fault::Crash(target, _)
+            | Fault::Cut(target, _)
+            | Fault::Resync(target) => Some(target),
+            Fault::Message(trap) => Some(&trap.to),
+            _ => None,
+        }
+    }
+}
+
 impl Target {
     /// Reads `replicaset` or `kubelet/node-1`.
     pub fn parse(text: &str) -> Result<Target, FaultError> {
@@ -321,6 +336,11 @@ impl Target {
             "deployments" => "deployment",
             "replicasets" => "replicaset",
             "horizontalpodautoscaler" => "hpa",
+            "jobs" => "job",
+            "statefulsets" => "statefulset",
+            "cronjobs" => "cronjob",
+            "daemonsets" => "daemonset",
+            "endpointslices" => "endpointslice",
             name => name,
         };
         let known = ControllerId::central_names().any(|own| own == name) || name == "kubelet";

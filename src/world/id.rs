@@ -18,12 +18,17 @@ pub enum ControllerId {
     HorizontalAutoscaler,
     /// The GitOps controller.
     GitOps,
+    Job,
+    StatefulSet,
+    CronJob,
+    DaemonSet,
+    EndpointSlice,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
 
 impl ControllerId {
-    /// All but the kubelets.
+    /// Those that run from the start, but for the kubelets.
     pub const CENTRAL: [ControllerId; 5] = [
         ControllerId::Deployment,
         ControllerId::ReplicaSet,
@@ -33,10 +38,15 @@ impl ControllerId {
     ];
 
     /// Those that start when there is first something for them: see `on_demand.rs`.
-    pub const ON_DEMAND: [ControllerId; 5] = [
+    pub const ON_DEMAND: [ControllerId; 10] = [
         ControllerId::Disruption,
         ControllerId::ResourceQuota,
         ControllerId::Namespace,
+        ControllerId::Job,
+        ControllerId::StatefulSet,
+        ControllerId::CronJob,
+        ControllerId::DaemonSet,
+        ControllerId::EndpointSlice,
         ControllerId::HorizontalAutoscaler,
         ControllerId::GitOps,
     ];
@@ -65,6 +75,11 @@ impl ControllerId {
             ControllerId::Namespace => "namespace",
             ControllerId::HorizontalAutoscaler => "hpa",
             ControllerId::GitOps => "gitops",
+            ControllerId::Job => "job",
+            ControllerId::StatefulSet => "statefulset",
+            ControllerId::CronJob => "cronjob",
+            ControllerId::DaemonSet => "daemonset",
+            ControllerId::EndpointSlice => "endpointslice",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -80,10 +95,15 @@ impl ControllerId {
             ControllerId::HorizontalAutoscaler => 1 << 20,
             ControllerId::GitOps => (1 << 20) + 1,
             ControllerId::Kubelet(node) => 5 + u64::from(node),
-            // Above all kubelets.
+            // Above all kubelets, whose numbers must not move.
             ControllerId::Disruption => 0x2_0000,
             ControllerId::ResourceQuota => 0x2_0001,
             ControllerId::Namespace => 0x2_0002,
+            ControllerId::Job => 0x2_0003,
+            ControllerId::StatefulSet => 0x2_0004,
+            ControllerId::CronJob => 0x2_0005,
+            ControllerId::DaemonSet => 0x2_0006,
+            ControllerId::EndpointSlice => 0x2_0007,
         }
     }
 
@@ -100,6 +120,11 @@ impl ControllerId {
             ControllerId::Namespace => "namespace-controller",
             ControllerId::HorizontalAutoscaler => "horizontal-pod-autoscaler",
             ControllerId::GitOps => "argocd-application-controller",
+            ControllerId::Job => "job-controller",
+            ControllerId::StatefulSet => "statefulset-controller",
+            ControllerId::CronJob => "cronjob-controller",
+            ControllerId::DaemonSet => "daemonset-controller",
+            ControllerId::EndpointSlice => "endpoint-slice-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

@@ -9,7 +9,8 @@ use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{
-    Change, Context, Plan, Woken, deployment, disruption, namespace, replica_set, resource_quota,
+    Change, Context, Plan, Woken, cron_job, daemon_set, deployment, disruption, endpoint_slice,
+    job, namespace, replica_set, resource_quota, stateful_set,
 };
 use crate::kernel::Time;
 
@@ -44,6 +45,68 @@ const AUTOSCALED: &[Kind] = &[
 
 /// Kinds that the GitOps controller watches: Applications, what they may hold, and pushes.
 const GITOPS: &[Kind] = &gitops::WATCHED;
+/// A level-triggered controller with no memory of its own.
+#[derive(Debug)]
+pub struct Plain {
+    id: ControllerId,
+    kinds: &'static [Kind],
+    wakes: fn(&Change, &Context<'_>) -> Woken,
+    sync: fn(&ObjectKey, &Context<'_>) -> Plan,
+}
+
+const PLAIN: &[Plain] = &[
+    Plain {
+        id: ControllerId::Disruption,
+        kinds: disruption::KINDS,
+        wakes: disruption::wakes,
+        sync: disruption::sync,
+    },
+    Plain {
+        id: ControllerId::ResourceQuota,
+        kinds: resource_quota::KINDS,
+        wakes: resource_quota::wakes,
+        sync: resource_quota::sync,
+    },
+    Plain {
+        id: ControllerId::Namespace,
+        kinds: namespace::KINDS,
+        wakes: namespace::wakes,
+        sync: namespace::sync,
+    },
+    Plain {
+        id: ControllerId::StatefulSet,
+        kinds: &[
+            Kind::StatefulSet,
+            Kind::Pod,
+            Kind::ControllerRevision,
+            Kind::PersistentVolumeClaim,
+        ],
+        wakes: stateful_set::wakes,
+        sync: stateful_set::sync,
+    },
+    Plain {
+        id: ControllerId::CronJob,
+        kinds: &[Kind::CronJob, Kind::Job],
+        wakes: cron_job::wakes,
+        sync: cron_job::sync,
+    },
+    Plain {
+        id: ControllerId::DaemonSet,
+        kinds: &[Kind::DaemonSet, Kind::Pod, Kind::ControllerRevision, Kind::Node],
+        wakes: daemon_set::wakes,
+        sync: daemon_set::sync,
+    },
+    Plain {
+        id: ControllerId::EndpointSlice,
+        kinds: &[Kind::Service, Kind::EndpointSlice, Kind::Pod],
+        wakes: endpoint_slice::wakes,
+        sync: endpoint_slice::sync,
+    },
+];
+
+fn plain(id: ControllerId) -> Option<&'static Plain> {
+    PLAIN.iter().find(|plain| plain.id == id)
+}
 
 /// A controller's own memory.
 #[derive(Clone, Debug)]
@@ -58,16 +121,14 @@ pub enum Mind {
     GarbageCollector(Box<GarbageCollector>),
     /// When each node was last heard of.
     NodeLifecycle(Box<NodeLifecycle>),
-    /// Nothing.
-    Disruption,
-    /// Nothing.
-    ResourceQuota,
-    /// Nothing.
-    Namespace,
     /// Past wishes and changes; edge: also what it was told.
     HorizontalAutoscaler(Box<HorizontalAutoscaler>),
     /// The revision that it goes by; edge: also what it owes.
     GitOps(Box<GitOps>),
+    /// Back-offs, and pods that were counted.
+    Job(Box<job::Memory>),
+    /// Level-triggered, and remembers nothing.
+    Plain(&'static Plain),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
     Kubelet,
 }
@@ -81,12 +142,11 @@ impl Mind {
             ControllerId::Scheduler => Mind::Scheduler(Box::default()),
             ControllerId::GarbageCollector => Mind::GarbageCollector(Box::default()),
             ControllerId::NodeLifecycle => Mind::NodeLifecycle(Box::default()),
-            ControllerId::Disruption => Mind::Disruption,
-            ControllerId::ResourceQuota => Mind::ResourceQuota,
-            ControllerId::Namespace => Mind::Namespace,
             ControllerId::HorizontalAutoscaler => Mind::HorizontalAutoscaler(Box::default()),
             ControllerId::GitOps => Mind::GitOps(Box::default()),
+            ControllerId::Job => Mind::Job(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
+            other => plain(other).map_or(Mind::Kubelet, Mind::Plain),
         }
     }
 
@@ -98,11 +158,10 @@ impl Mind {
             Mind::Scheduler(_) => Mind::of(ControllerId::Scheduler),
             Mind::GarbageCollector(_) => Mind::of(ControllerId::GarbageCollector),
             Mind::NodeLifecycle(_) => Mind::of(ControllerId::NodeLifecycle),
-            Mind::Disruption => Mind::Disruption,
-            Mind::ResourceQuota => Mind::ResourceQuota,
-            Mind::Namespace => Mind::Namespace,
             Mind::HorizontalAutoscaler(_) => Mind::of(ControllerId::HorizontalAutoscaler),
             Mind::GitOps(_) => Mind::of(ControllerId::GitOps),
+            Mind::Job(_) => Mind::of(ControllerId::Job),
+            Mind::Plain(plain) => Mind::Plain(plain),
             Mind::Kubelet => Mind::Kubelet,
         }
     }
@@ -115,12 +174,11 @@ impl Mind {
             ControllerId::Scheduler => &[Kind::Node, Kind::Pod],
             ControllerId::GarbageCollector => COLLECTED,
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
-            ControllerId::Disruption => disruption::KINDS,
-            ControllerId::ResourceQuota => resource_quota::KINDS,
-            ControllerId::Namespace => namespace::KINDS,
             ControllerId::HorizontalAutoscaler => AUTOSCALED,
             ControllerId::GitOps => GITOPS,
             ControllerId::Kubelet(_) => &[Kind::Pod],
+            ControllerId::Job => &[Kind::Job, Kind::Pod],
+            other => plain(other).map_or(&[], |plain| plain.kinds),
         }
     }
 
@@ -132,11 +190,10 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.wakes(change, cx),
             Mind::GarbageCollector(collector) => collector.wakes(change, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.wakes(change, cx),
-            Mind::Disruption => disruption::wakes(change, cx),
-            Mind::ResourceQuota => resource_quota::wakes(change, cx),
-            Mind::Namespace => namespace::wakes(change, cx),
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.wakes(change),
             Mind::GitOps(gitops) => gitops.wakes(change),
+            Mind::Job(memory) => memory.wakes(change, cx),
+            Mind::Plain(plain) => (plain.wakes)(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
     }
@@ -149,11 +206,10 @@ impl Mind {
             Mind::Scheduler(scheduler) => scheduler.sync(key, cx),
             Mind::GarbageCollector(collector) => collector.sync(key, cx),
             Mind::NodeLifecycle(lifecycle) => lifecycle.sync(key, cx),
-            Mind::Disruption => disruption::sync(key, cx),
-            Mind::ResourceQuota => resource_quota::sync(key, cx),
-            Mind::Namespace => namespace::sync(key, cx),
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.sync(key, cx),
             Mind::GitOps(gitops) => gitops.sync(key, cx),
+            Mind::Job(memory) => memory.sync(key, cx),
+            Mind::Plain(plain) => (plain.sync)(key, cx),
             Mind::Kubelet => Plan::default(),
         }
     }
@@ -178,6 +234,7 @@ impl Mind {
                 gitops.answered(key, request, response, now);
                 Woken::default()
             }
+            Mind::Job(memory) => memory.answered(key, request, response),
             _ => Woken::default(),
         }
     }

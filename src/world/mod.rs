@@ -21,6 +21,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod truth_workloads;
 mod verdict;
 mod watching;
 #[allow(clippy::module_inception)]

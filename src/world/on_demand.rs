@@ -24,12 +24,20 @@ use super::world::World;
 const QUOTA_RESYNC: Duration = Duration::from_secs(300);
 
 /// Controllers, each with the kind whose first object calls it.
-const CALLED: [(Kind, ControllerId); 4] = [
+const CALLED: [(Kind, ControllerId); 9] = [
     (Kind::PodDisruptionBudget, ControllerId::Disruption),
     (Kind::ResourceQuota, ControllerId::ResourceQuota),
     (Kind::HorizontalPodAutoscaler, ControllerId::HorizontalAutoscaler),
     (Kind::Application, ControllerId::GitOps),
+    (Kind::Job, ControllerId::Job),
+    (Kind::StatefulSet, ControllerId::StatefulSet),
+    (Kind::CronJob, ControllerId::CronJob),
+    (Kind::DaemonSet, ControllerId::DaemonSet),
+    (Kind::Service, ControllerId::EndpointSlice),
 ];
+
+/// Kinds that the garbage collector watches from their first object on.
+const COLLECTED_LATER: [Kind; 2] = [Kind::ControllerRevision, Kind::EndpointSlice];
 
 /// The knobs of a controller where a scenario leaves them alone.
 pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
@@ -52,6 +60,9 @@ impl World {
         }
         let called = CALLED.iter().filter(|(own, _)| *own == kind);
         called.for_each(|(_, id)| self.call(*id));
+        if COLLECTED_LATER.contains(&kind) {
+            self.watch_more(ControllerId::GarbageCollector, kind);
+        }
     }
 
     /// Starts the controller of this name, before there is anything to do for it.

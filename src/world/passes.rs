@@ -269,7 +269,7 @@ impl World {
         let epoch = process.epoch;
         let second_look = process.waits_for_timers_only()
             && match id {
-                ControllerId::Deployment => true,
+                ControllerId::Deployment | ControllerId::CronJob => true,
                 // An edge-triggered one asks for a timer only when it has something left to do.
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
                     process.flavour == Flavour::Level

@@ -63,6 +63,7 @@ impl World {
                 short.extend(set_shortfall(set, &counts));
             }
         }
+        short.extend(self.workload_shortfalls(&counts));
         for pod in self.store().list(Kind::Pod).filter_map(|object| object.as_pod()) {
             short.extend(self.pod_shortfall(pod));
         }
@@ -144,12 +145,17 @@ fn set_shortfall(set: &ReplicaSet, counts: &BTreeMap<Str, PodCount>) -> Option<S
     differs(object, want, have, set.metadata.is_terminating())
 }
 
-fn key_of(kind: Kind, meta: &crate::api::ObjectMeta) -> ObjectKey {
+pub(super) fn key_of(kind: Kind, meta: &crate::api::ObjectMeta) -> ObjectKey {
     ObjectKey::new(kind, meta.namespace.clone(), meta.name.clone())
 }
 
 /// What is being deleted wants nothing any more, and is short until it is gone.
-fn differs(object: ObjectKey, want: i64, have: i64, terminating: bool) -> Option<Shortfall> {
+pub(super) fn differs(
+    object: ObjectKey,
+    want: i64,
+    have: i64,
+    terminating: bool,
+) -> Option<Shortfall> {
     match terminating {
         true => Some(Shortfall { object, want: 0, have }),
         false => (want != have).then_some(Shortfall { object, want, have }),

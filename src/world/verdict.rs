@@ -79,7 +79,9 @@ impl World {
                 self.look_helps(id, epoch).then_some((entry.at, id.name()))
             }
             Step::Due(id, epoch, true) => {
-                let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                let is_deployment = id == ControllerId::Deployment;
+                let helps =
+                    is_deployment && self.look_helps(id, epoch) && self.a_deployment_has_work();
                 helps.then_some((entry.at, "progress-deadline"))
             }
             _ => None,

@@ -6,7 +6,9 @@ use crate::api::{Generic, Kind, LabelSelector, PodTemplateSpec, Value};
 
 use crate::apiserver::custom::definition;
 
+use super::batch;
 use super::errors::Errors;
+use super::pod::always_restarts;
 use super::policy;
 use super::workload::template_alone;
 
@@ -25,11 +27,8 @@ pub fn generic(object: &Generic, errors: &mut Errors) {
         | Kind::PriorityClass => policy::policy(object, errors),
         Kind::StatefulSet | Kind::DaemonSet => workload(object, errors),
         Kind::ReplicationController => template(object, "/spec/template", "spec.template", errors),
-        Kind::Job => template(object, "/spec/template", "spec.template", errors),
-        Kind::CronJob => {
-            let path = "spec.jobTemplate.spec.template";
-            template(object, "/spec/jobTemplate/spec/template", path, errors);
-        }
+        Kind::Job => batch::job(object, errors),
+        Kind::CronJob => batch::cron_job(object, errors),
         _ => {}
     }
 }
@@ -48,7 +47,12 @@ fn template(object: &Generic, pointer: &str, path: &str, errors: &mut Errors) {
         return errors.required(path, "");
     };
     match from_value::<PodTemplateSpec>(with_claims(object, template.clone())) {
-        Ok(template) => template_alone(&template, path, errors),
+        Ok(template) => {
+            template_alone(&template, path, errors);
+            if matches!(object.kind, Kind::StatefulSet | Kind::DaemonSet) {
+                always_restarts(&template.spec, &format!("{path}.spec"), errors);
+            }
+        }
         Err(error) => errors.invalid(path, Value::Null, &error.to_string()),
     }
 }
@@ -73,6 +77,10 @@ fn workload(object: &Generic, errors: &mut Errors) {
     if let Some(replicas) = number(object, "/spec/replicas") {
         errors.non_negative("spec.replicas", replicas);
     }
+    let strategy = object.spec().at("updateStrategy").text("type").unwrap_or("OnDelete");
+    errors.one_of("spec.updateStrategy.type", strategy, &["OnDelete", "RollingUpdate"]);
+    let policy = object.spec().text("podManagementPolicy").unwrap_or("Parallel");
+    errors.one_of("spec.podManagementPolicy", policy, &["OrderedReady", "Parallel"]);
     let selector = at(object, "/spec/selector").cloned();
     let selector: Option<LabelSelector> = selector.and_then(|value| from_value(value).ok());
     let labels = at(object, "/spec/template/metadata/labels").cloned().unwrap_or_default();

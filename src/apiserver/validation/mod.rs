@@ -6,6 +6,7 @@
 //! is simulated or is often got wrong. Left out: security contexts, most volume types, affinity
 //! terms, and everything of kinds that are only kept, but their pod templates.
 
+mod batch;
 mod container;
 mod errors;
 mod finalizers;

@@ -103,7 +103,7 @@ fn generic(old: &Generic, new: &Generic, errors: &mut Errors) {
             same("spec.selector", &old, &new, errors);
         }
         Kind::Job => {
-            for field in ["selector", "template"] {
+            for field in ["selector", "template", "completionMode", "podFailurePolicy"] {
                 let (old, new) = (at(old, field), at(new, field));
                 same(&format!("spec.{field}"), &old, &new, errors);
             }

@@ -1,7 +1,7 @@
 //! Kinds of which the table shows little.
 
 use crate::api::{Generic, Kind, Timestamp, Value};
-use crate::kubectl::duration::age;
+use crate::kubectl::duration::{age, human_duration};
 
 /// The columns of a kind.
 pub fn columns(kind: Kind) -> &'static [&'static str] {
@@ -14,7 +14,11 @@ pub fn columns(kind: Kind) -> &'static [&'static str] {
         Kind::PodDisruptionBudget => {
             &["NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"]
         }
-        Kind::CronJob => &["NAME", "SCHEDULE", "SUSPEND", "AGE"],
+        Kind::CronJob => {
+            &["NAME", "SCHEDULE", "TIMEZONE", "SUSPEND", "ACTIVE", "LAST SCHEDULE", "AGE"]
+        }
+        Kind::ControllerRevision => &["NAME", "CONTROLLER", "REVISION", "AGE"],
+        Kind::EndpointSlice => &["NAME", "ADDRESSTYPE", "PORTS", "ENDPOINTS", "AGE"],
         Kind::PriorityClass => &["NAME", "VALUE", "GLOBAL-DEFAULT", "AGE", "PREEMPTIONPOLICY"],
         _ => &["NAME", "AGE"],
     }
@@ -56,7 +60,21 @@ pub fn row(object: &Generic, now: Timestamp) -> Vec<String> {
             row.extend([or("spec/minAvailable", "N/A"), or("spec/maxUnavailable", "N/A")]);
             row.push(or("status/disruptionsAllowed", "0"));
         }
-        Kind::CronJob => row.extend([text("spec/schedule"), or("spec/suspend", "False")]),
+        Kind::CronJob => {
+            let suspend = if object.spec().flag("suspend") { "True" } else { "False" };
+            let last = object.status().time("lastScheduleTime");
+            let last = last.map_or("<none>".into(), |last| human_duration(now.seconds_since(last)));
+            row.extend([text("spec/schedule"), or("spec/timeZone", "<none>"), suspend.into()]);
+            row.extend([object.status().items("active").len().to_string(), last]);
+        }
+        Kind::ControllerRevision => {
+            let owner = object.metadata.controller().map_or("<none>".into(), |owner| {
+                let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+                format!("{}.{group}/{}", owner.kind.to_ascii_lowercase(), owner.name)
+            });
+            row.extend([owner, or("revision", "0")]);
+        }
+        Kind::EndpointSlice => row.extend(endpoints(object)),
         Kind::PriorityClass => row.extend([or("value", "0"), or("globalDefault", "false")]),
         _ => {}
     }
@@ -65,6 +83,24 @@ pub fn row(object: &Generic, now: Timestamp) -> Vec<String> {
         row.push(text("preemptionPolicy"));
     }
     row
+}
+
+/// Address type, ports, and at most three addresses.
+fn endpoints(slice: &Generic) -> [String; 3] {
+    const SHOWN: usize = 3;
+    let list = |field: &str| slice.rest.get(field).and_then(Value::as_array);
+    let kind = slice.rest.get("addressType").and_then(Value::as_str).unwrap_or("");
+    let ports = list("ports").into_iter().flatten().map(|port| port["port"].to_string());
+    let ports: Vec<String> = ports.collect();
+    let endpoints = list("endpoints").into_iter().flatten();
+    let addresses = endpoints.filter_map(|endpoint| endpoint["addresses"][0].as_str());
+    let addresses: Vec<&str> = addresses.collect();
+    let or_unset = |text: String| if text.is_empty() { "<unset>".to_string() } else { text };
+    let mut shown = or_unset(addresses[..addresses.len().min(SHOWN)].join(","));
+    if addresses.len() > SHOWN {
+        shown.push_str(&format!(" + {} more...", addresses.len() - SHOWN));
+    }
+    [kind.into(), or_unset(ports.join(",")), shown]
 }
 
 fn ports(ports: Option<&Value>) -> String {

@@ -39,7 +39,7 @@ const WIRE_ASIDE: f64 = 7.0;
 /// The ring's radius as a share of its drawing's width: `lane::loops` draws 28 of 64.
 const RING_SHARE: f64 = 28.0 / 64.0;
 
-const ALL: [LoopId; 8] = [
+const ALL: [LoopId; 13] = [
     LoopId::Deployment,
     LoopId::ReplicaSet,
     LoopId::Scheduler,
@@ -48,6 +48,11 @@ const ALL: [LoopId; 8] = [
     LoopId::NodeLifecycle,
     LoopId::HorizontalAutoscaler,
     LoopId::GitOps,
+    LoopId::Job,
+    LoopId::StatefulSet,
+    LoopId::CronJob,
+    LoopId::DaemonSet,
+    LoopId::EndpointSlice,
 ];
 
 impl Places {
