@@ -220,8 +220,11 @@ fn lists(page_size: Option<u32>, runs: usize, responses: &[ListResponse]) -> Res
             let place = left.iter().position(|response| answers(&request, response));
             let place = place.ok_or_else(|| format!("no answer to {request:?}"))?;
             let response = left.remove(place);
-            let answer = answer(response);
-            match reflector.list_answered(answer.as_ref().map(Clone::clone), Time::ZERO, &mut rng) {
+            let answer = match answer(response) {
+                Ok(page) => reflector.list_answered(Ok(page), Time::ZERO, &mut rng),
+                Err(error) => reflector.list_answered(Err(&error), Time::ZERO, &mut rng),
+            };
+            match answer {
                 Listing::Ask(next) => request = next,
                 Listing::Done(objects) => {
                     informer.listed(objects, &cache);
@@ -267,7 +270,10 @@ fn retries(seconds_per_watch: u64) -> usize {
     let again = std::iter::from_fn(|| {
         now += Duration::from_secs(seconds_per_watch);
         match reflector.watch_failed(&error, now, &mut rng) {
-            AfterWatch::Rewatch(wait) => Some(now += wait),
+            AfterWatch::Rewatch(wait) => {
+                now += wait;
+                Some(())
+            }
             AfterWatch::Relist(_) => None,
         }
     });
