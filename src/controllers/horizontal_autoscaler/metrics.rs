@@ -51,8 +51,8 @@ pub fn wish(metrics: &[Metric], seen: &Seen) -> Wish {
         wish.error = Some(text);
     }
     let (replicas, name) = largest.unwrap_or_default();
-    let all_invalid = invalid >= total;
-    if !all_invalid && !(invalid > 0 && replicas < seen.current) {
+    let untrusted = invalid > 0 && replicas < seen.current;
+    if invalid < total && !untrusted {
         wish.replicas = Some((replicas, name));
     }
     wish

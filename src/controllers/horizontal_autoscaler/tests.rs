@@ -66,11 +66,11 @@ fn told(object: &Arc<Object>, before: Option<&Arc<Object>>) -> Change {
 }
 
 fn scaled_to(plan: &Plan) -> Option<i64> {
-    let patches = plan.batches.iter().flatten().filter_map(|intent| match &intent.request {
+    let mut patches = plan.batches.iter().flatten().filter_map(|intent| match &intent.request {
         Request::Patch(Part::Scale, _, patch) => patch.pointer("/spec/replicas")?.as_i64(),
         _ => None,
     });
-    patches.last()
+    patches.next_back()
 }
 
 fn cx(cache: &Cache, seconds: u64) -> Context<'_> {
