@@ -47,7 +47,11 @@ impl Kubectl {
     fn run(&self, words: &[String]) -> Printed {
         let mut command = Command::new("kubectl");
         command.env("HOME", &self.home).env("KUBECONFIG", self.home.join("none"));
-        command.env("NO_PROXY", "127.0.0.1").args(["--server", &self.server]).args(words);
+        command
+            .env("NO_PROXY", "127.0.0.1")
+            .env("KUBE_EDITOR", "true")
+            .args(["--server", &self.server])
+            .args(words);
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Printed { out: text(&output.stdout), error: text(&output.stderr) }

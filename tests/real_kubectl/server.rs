@@ -240,7 +240,7 @@ fn list(info: &KindInfo, namespace: &str, asked: &Asked, cluster: &Cluster) -> V
         objects.retain(|object| selector.matches(&object.meta().labels));
     }
     for field in asked.query("fieldSelector").into_iter().flat_map(|list| list.split(',')) {
-        let (path, value) = field.split_once('=').expect("a pair");
+        let (path, value) = field.split_once('=').unwrap_or((field, ""));
         let pointer = format!("/{}", path.replace('.', "/"));
         objects.retain(|object| {
             object.to_value().pointer(&pointer).and_then(Value::as_str).unwrap_or("") == value
