@@ -13,6 +13,8 @@ pub fn list() -> AnyView {
         tr!(differs.door),
         tr!(differs.wire),
         tr!(differs.scope),
+        tr!(differs.server),
+        tr!(differs.kubectl),
         tr!(differs.containers),
         tr!(differs.version),
     ];
