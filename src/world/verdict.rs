@@ -75,15 +75,16 @@ impl World {
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
-            Step::Due(id, epoch, true) if ControllerId::ON_DEMAND.contains(&id) => {
-                self.look_helps(id, epoch).then_some((entry.at, id.name()))
-            }
-            Step::Due(id, epoch, true) => {
-                let is_deployment = id == ControllerId::Deployment;
-                let helps =
-                    is_deployment && self.look_helps(id, epoch) && self.a_deployment_has_work();
-                helps.then_some((entry.at, "progress-deadline"))
-            }
+            Step::Due(id, epoch, true) => match id {
+                ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
+                    self.look_helps(id, epoch).then_some((entry.at, id.name()))
+                }
+                ControllerId::Deployment => {
+                    let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
+                    helps.then_some((entry.at, "progress-deadline"))
+                }
+                _ => None,
+            },
             _ => None,
         });
         looks.chain(self.dead_node_unnoticed()).min()
@@ -93,8 +94,8 @@ impl World {
     /// helped.
     fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
         // The quota controller's resync changes no pod by itself.
-        let looks_at_pods = !ControllerId::ON_DEMAND.contains(&id);
-        self.process(id).filter(|_| looks_at_pods).is_some_and(|process| {
+        let counts_only = id == ControllerId::ResourceQuota;
+        self.process(id).filter(|_| !counts_only).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
         })
     }
@@ -102,7 +103,7 @@ impl World {
     /// A machine that is off or cut off while the API server still calls its node Ready: the node
     /// controller will notice when the lease is too old.
     fn dead_node_unnoticed(&self) -> Option<(Time, &'static str)> {
-        let watcher = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
+        self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
         let unnoticed =
             self.store().list(Kind::Node).filter_map(|object| object.as_node()).any(|node| {
                 let number = self.node_number(&node.metadata.name);
@@ -113,7 +114,6 @@ impl World {
                 });
                 !lives && Condition::holds(&node.status.conditions, "Ready")
             });
-        let _ = watcher;
         let next = self.agenda.iter().filter(|entry| matches!(entry.what, Step::Monitor(_)));
         unnoticed.then(|| next.map(|entry| (entry.at, "node-lifecycle")).min()).flatten()
     }
