@@ -40,7 +40,7 @@ pub fn App(page: Page) -> impl IntoView {
                     id="stage"
                     tabindex="-1"
                     aria-label=move || tr!(page.stage)
-                    data-solo=move || page.solo.get().map(super::lane::key)
+                    data-solo=move || page.alone().map(super::lane::key)
                 >
                     {LANES
                         .map(|lane| {

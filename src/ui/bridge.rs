@@ -51,6 +51,13 @@ pub struct ScenarioInfo {
     pub hint: Text,
 }
 
+fn only_lane(session: &Session) -> Option<LaneId> {
+    match session.lanes().as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
 /// The scenarios to choose from.
 pub fn scenarios() -> Vec<ScenarioInfo> {
     shipped().iter().map(|shipped| told(&shipped.load())).collect()
@@ -143,6 +150,8 @@ pub struct Run {
     pub console: RwSignal<Vec<Entry>>,
     /// The scenario.
     pub scenario: RwSignal<ScenarioInfo>,
+    /// The only lane, if the scenario has but one.
+    pub only: RwSignal<Option<LaneId>>,
 }
 
 /// The session that an address asks for; a scenario by name if it holds no link.
@@ -156,7 +165,7 @@ pub fn session(link: &str, scenario: Option<&str>) -> (Session, Option<Notice>) 
 impl Run {
     /// Shows a session.
     pub fn new(session: Session) -> Run {
-        let scenario = told(session.scenario());
+        let (scenario, only) = (told(session.scenario()), only_lane(&session));
         let run = Run {
             session: StoredValue::new_local(session),
             looked: StoredValue::new_local(Default::default()),
@@ -168,6 +177,7 @@ impl Run {
             jumps: RwSignal::new(0),
             console: RwSignal::default(),
             scenario: RwSignal::new(scenario),
+            only: RwSignal::new(only),
         };
         run.publish();
         run.tell();
@@ -177,6 +187,7 @@ impl Run {
     /// Shows another one.
     pub fn replace(&self, session: Session) {
         self.scenario.set(told(session.scenario()));
+        self.only.set(only_lane(&session));
         self.session.set_value(session);
         self.looked.set_value(Default::default());
         self.console.update(Vec::clear);

@@ -147,7 +147,7 @@ impl Frames {
         let still = page.still.get_untracked();
         let shown = page.run.shown();
         for lane in LANES {
-            if page.solo.get_untracked().is_some_and(|solo| solo != lane) {
+            if untrack(|| page.alone()).is_some_and(|alone| alone != lane) {
                 continue;
             }
             let stage = page.run.look(lane);

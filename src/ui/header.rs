@@ -64,7 +64,8 @@ pub fn LaneSwitch() -> impl IntoView {
         };
         view! {
             <button
-                aria-pressed=move || (page.solo.get() == lane).to_string()
+                aria-pressed=move || (page.alone() == lane).to_string()
+                disabled=move || page.run.only.get().is_some()
                 aria-label=label
                 title=label
                 on:click=move |_| page.solo.set(lane)

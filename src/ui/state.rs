@@ -167,7 +167,12 @@ impl Page {
 
     /// Whether a lane is shown.
     pub fn shows(&self, lane: LaneId) -> bool {
-        self.solo.get().is_none_or(|solo| solo == lane)
+        self.alone().is_none_or(|alone| alone == lane)
+    }
+
+    /// The lane that is shown alone: the scenario has no other, or somebody wants it so.
+    pub fn alone(&self) -> Option<LaneId> {
+        self.run.only.get().or(self.solo.get())
     }
 }
 
