@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::state::{Dialog, Page};
+use super::state::{Dialog, Page, Tab};
 use super::transport;
 
 /// Listens.
@@ -42,9 +42,21 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
         "[" => transport::slower(page),
         "]" => transport::faster(page),
         "?" => page.dialog.set(Some(Dialog::Help)),
+        "/" => to_console(page),
         _ => return false,
     }
     true
+}
+
+/// Shows the console, ready to be written into.
+fn to_console(page: Page) {
+    page.tab.set(Tab::Console);
+    request_animation_frame(|| {
+        let line = document().get_element_by_id("command-line");
+        if let Some(line) = line.and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
+            let _ = line.focus();
+        }
+    });
 }
 
 fn is_for_writing(element: &HtmlElement) -> bool {

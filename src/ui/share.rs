@@ -17,20 +17,23 @@ pub fn share(page: Page) {
             Err(_) => page.complain(tr!(share.failed)),
         };
     };
-    // Read in this language, told later.
-    let (done, failed) = (tr!(share.copied), tr!(share.failed));
+    copy(page, address, tr!(share.copied), tr!(share.failed));
+}
+
+/// Copies a text and says `done`; where that cannot be, says `failed` and shows the text.
+pub fn copy(page: Page, text: String, done: &'static str, failed: &'static str) {
     spawn_local(async move {
         let clipboard = window().navigator().clipboard();
         // Without a secure context there is no clipboard at all.
         let copied = if JsValue::from(&clipboard).is_undefined() {
             false
         } else {
-            JsFuture::from(clipboard.write_text(&address)).await.is_ok()
+            JsFuture::from(clipboard.write_text(&text)).await.is_ok()
         };
         if copied {
             page.tell(done);
         } else {
-            page.complain(format!("{failed}\n{address}"));
+            page.complain(format!("{failed}\n{text}"));
         }
     });
 }

@@ -44,7 +44,7 @@ fn content() -> AnyView {
 }
 
 fn keys() -> AnyView {
-    let rows: [(&[&str], &'static str); 11] = [
+    let rows: [(&[&str], &'static str); 12] = [
         (&["Space", "K"], tr!(key.play)),
         (&["→", "."], tr!(key.forward)),
         (&["←", ","], tr!(key.back)),
@@ -56,6 +56,7 @@ fn keys() -> AnyView {
         (&["Delete"], tr!(key.delete_both)),
         (&["⇧ Delete"], tr!(key.delete_one)),
         (&["Ctrl ↵"], tr!(key.apply)),
+        (&["/"], tr!(key.console)),
     ];
     rows.map(|(keys, what)| {
         let keys = keys.iter().map(|key| view! { <kbd>{*key}</kbd>" " });

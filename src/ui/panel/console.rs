@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::ui::bridge::{Entry, LaneId, Lanes, Output};
 use crate::ui::i18n::tr;
+use crate::ui::share;
 use crate::ui::state::Page;
 use crate::ui::words;
 
@@ -40,9 +41,42 @@ pub fn Console() -> impl IntoView {
                 <For each=entries key=|entry| entry.id children=|entry| shown(&entry)/>
             </div>
             <Prompt/>
+            {copy_button(page)}
         </div>
     }
     .into_any()
+}
+
+/// Copies all that stands in the console, as it stands there.
+fn copy_button(page: Page) -> AnyView {
+    let copy = move |_| {
+        let text = page.run.console.with_untracked(|entries| {
+            let texts = entries.iter().map(transcript);
+            texts.collect::<String>()
+        });
+        share::copy(page, text, tr!(console.copied), tr!(console.not_copied));
+    };
+    view! {
+        <button
+            class="plain-button copy"
+            disabled=move || page.run.console.with(Vec::is_empty)
+            on:click=copy
+        >
+            {move || tr!(console.copy)}
+        </button>
+    }
+    .into_any()
+}
+
+fn transcript(entry: &Entry) -> String {
+    let mut text = format!("$ {}\n", entry.line);
+    for (lane, output) in &entry.answers {
+        if let Some(lane) = lane {
+            text.push_str(&format!("# {}\n", words::lane_word(*lane)));
+        }
+        text.push_str(&output.text);
+    }
+    text
 }
 
 const EXAMPLES: &str = "kubectl get pods -o wide
@@ -191,6 +225,7 @@ fn Prompt() -> impl IntoView {
             <span class="mono" aria-hidden="true">"$"</span>
             <input
                 class="mono"
+                id="command-line"
                 node_ref=field
                 aria-label=move || tr!(console.line)
                 placeholder="kubectl …"
