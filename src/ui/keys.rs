@@ -39,6 +39,8 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
         "ArrowRight" | "." => transport::step(page, true),
         "Home" => transport::to_start(page),
         "End" => transport::to_end(page),
+        "n" => transport::to_mark(page, true),
+        "N" => transport::to_mark(page, false),
         "[" => transport::slower(page),
         "]" => transport::faster(page),
         "?" => page.dialog.set(Some(Dialog::Help)),

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::view::MarkKind;
+
 use super::bridge::Pace;
 use super::format;
 use super::i18n::tr;
@@ -242,4 +244,23 @@ fn UndoRedo() -> impl IntoView {
         </span>
     }
     .into_any()
+}
+
+/// To the next thing that somebody did, fault, difference or change of a verdict; or to the one
+/// before.
+pub fn to_mark(page: Page, forward: bool) {
+    let now = page.run.clock.with_untracked(|clock| clock.now);
+    let moments = page.run.story.with_untracked(|story| {
+        let marks = story.marks.iter().filter(|mark| mark.what != MarkKind::Pass);
+        let turns = story.bands.iter().map(|band| band.from);
+        marks.map(|mark| mark.at).chain(turns).collect::<Vec<_>>()
+    });
+    let to = match forward {
+        true => moments.into_iter().filter(|at| *at > now).min(),
+        false => moments.into_iter().filter(|at| *at < now).max(),
+    };
+    if let Some(to) = to {
+        page.playing.set(false);
+        page.run.seek(to);
+    }
 }

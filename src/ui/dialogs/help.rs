@@ -44,12 +44,13 @@ fn content() -> AnyView {
 }
 
 fn keys() -> AnyView {
-    let rows: [(&[&str], &'static str); 12] = [
+    let rows: [(&[&str], &'static str); 13] = [
         (&["Space", "K"], tr!(key.play)),
         (&["→", "."], tr!(key.forward)),
         (&["←", ","], tr!(key.back)),
         (&["Home"], tr!(key.home)),
         (&["End"], tr!(key.end)),
+        (&["N", "⇧ N"], tr!(key.mark)),
         (&["[", "]"], tr!(key.speed)),
         (&["Ctrl Z", "Ctrl ⇧ Z"], tr!(key.undo)),
         (&["Enter"], tr!(key.menu)),
