@@ -13,18 +13,19 @@ const DELETE = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force
 
 check("a pass says what woke it, and the chain leads back to the line that was typed", { path: at("doubled-event", 9) }, async (page) => {
   await run(page, DELETE);
+  await stepUntil(page, "level", "converging");
   await stepUntil(page, "level", "converged");
   await tab(page, "Passes").click();
   await page.getByLabel("Loop", { exact: true }).first().selectOption("scheduler");
   await page.locator(".passes .segments button", { hasText: "level" }).click();
   await page.locator(".pass-rows button").first().click();
-  const chain = page.locator(".why .chain li");
-  await chain.filter({ hasText: "kubectl delete pod" }).waitFor();
+  const chain = page.locator(".pass-detail .chain li");
+  await chain.filter({ hasText: "delete pod" }).waitFor();
   assert.match(await chain.first().innerText(), /ADDED/);
-  assert.match(await page.locator(".why").innerText(), /revision \d+/);
+  assert.match(await page.locator(".pass-detail").innerText(), /revision \d+/);
   // Walkable by keyboard: Enter on a link of the chain shows its moment.
   const before = await data(page, "time");
-  await chain.filter({ hasText: "kubectl delete pod" }).locator("button").press("Enter");
+  await chain.filter({ hasText: "delete pod" }).locator("button").press("Enter");
   await page.waitForFunction((before) => document.documentElement.dataset.time !== before, before);
   assertNone(await accessibilityProblems(page), "accessibility");
   assertNone(await overflowProblems(page), "overflow");
@@ -55,7 +56,7 @@ check("the source of both flavours is shown, with the branch that was taken", { 
   assertNone(await overflowProblems(page), "overflow");
 });
 
-check("a verdict says how it is known", { path: at("lost-event", 60) }, async (page) => {
+check("a verdict says how it is known", { path: at("lost-event", 50) }, async (page) => {
   await comesTo(page, "edge", "stuck");
   const details = lane(page, "edge").locator(".evidence");
   await details.locator("summary").press("Enter");
@@ -63,8 +64,10 @@ check("a verdict says how it is known", { path: at("lost-event", 60) }, async (p
 });
 
 check("embedded in another page's frame it runs and has no chrome", {}, async (page) => {
-  await page.goto("about:blank");
-  await page.setContent(`<iframe src="${running.address}?embed=1" width="900" height="600"></iframe>`);
+  const host = `<iframe src="${running.address}?embed=1" width="900" height="600"></iframe>`;
+  const blog = `${running.address}blog.html`;
+  await page.route(blog, (route) => route.fulfill({ contentType: "text/html", body: host }));
+  await page.goto(blog);
   const frame = page.frameLocator("iframe");
   await frame.locator("html[data-ready=true]").waitFor({ state: "attached" });
   assert.equal(await frame.locator("header.head").count(), 0);
@@ -92,7 +95,7 @@ check("a message on its way is caught by pointer", { path: at("doubled-event", 9
 });
 
 check("a billion replicas are refused in words, and the page goes on", { path: at("doubled-event", 9) }, async (page) => {
-  await run(page, "kubectl scale deploy web --replicas=1000000000");
+  await run(page, "kubectl scale rs web --replicas=1000000000");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.getByRole("button", { name: "Undo" }).first().click();

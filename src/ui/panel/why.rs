@@ -28,7 +28,7 @@ pub fn Why() -> impl IntoView {
         Some((row, chain))
     });
     let shown = move || found.get().map(|(row, chain)| detail(page, &row, &chain));
-    view! { <div class="why" aria-live="polite">{shown}</div> }.into_any()
+    view! { <div class="pass-detail" aria-live="polite">{shown}</div> }.into_any()
 }
 
 fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
