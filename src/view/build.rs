@@ -114,9 +114,20 @@ const ORDER: [LoopId; 13] = [
     LoopId::GarbageCollector,
 ];
 
+/// Desks that stand side by side without crowding.
+const ROOM: usize = 6;
+
 fn loops(world: &World) -> Vec<LoopView> {
+    let running = |id: &LoopId| world.processes().any(|process| loop_id(process.id) == *id);
+    let crowded = ORDER.iter().filter(|id| running(id)).count() > ROOM;
+    let nothing_to_do = |id: &LoopId| {
+        let for_pods = matches!(id, LoopId::Deployment | LoopId::ReplicaSet);
+        let kinds = [Kind::Deployment, Kind::ReplicaSet];
+        for_pods && kinds.iter().all(|kind| world.store().list(*kind).next().is_none())
+    };
     ORDER
         .into_iter()
+        .filter(|id| !(crowded && nothing_to_do(id)))
         .filter_map(|id| {
             let of_loop = |process: &&Process| loop_id(process.id) == id;
             let processes: Vec<&Process> = world.processes().filter(of_loop).collect();

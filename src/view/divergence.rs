@@ -19,7 +19,8 @@ type Matter = (ControllerId, ObjectKey, Deed);
 fn decisions(entries: &[Entry]) -> BTreeMap<Matter, Vec<(&PassRecord, u32)>> {
     let mut found: BTreeMap<Matter, Vec<(&PassRecord, u32)>> = BTreeMap::new();
     for entry in entries {
-        let Told::World(Occurrence::PassStarted(pass)) = &entry.what else { continue };
+        // As it ended: a pass that asks first decides on the way.
+        let Told::World(Occurrence::PassEnded(pass)) = &entry.what else { continue };
         if !pass.controller.has_flavours() {
             continue;
         }

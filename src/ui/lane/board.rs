@@ -96,7 +96,9 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
             class:terminating=move || row.with(|row| row.as_ref().is_some_and(|r| r.terminating))
         >
             <button class="row-open" tabindex=if first { "0" } else { "-1" } on:click=open>
-                <span class="kind">{move || with(|row| row.key.kind.info().kind.to_owned())}</span>
+                <span class="kind" title=move || with(|row| row.key.kind.info().kind.to_owned())>
+                    {move || with(kind)}
+                </span>
                 <span class="name" title=move || with(|row| row.key.name.to_string())>
                     {move || with(|row| format::short(&row.key.name, 22))}
                 </span>
@@ -107,6 +109,15 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
         </li>
     }
     .into_any()
+}
+
+/// The kind; a long one as kubectl shortens it.
+fn kind(row: &BoardRow) -> String {
+    let info = row.key.kind.info();
+    match info.short.first().filter(|_| info.kind.len() > 12) {
+        Some(short) => short.to_uppercase(),
+        None => info.kind.to_owned(),
+    }
 }
 
 fn ending(row: &BoardRow) -> String {

@@ -22,6 +22,7 @@ pub fn Loops(lane: Lane) -> impl IntoView {
             node_ref=list
             aria-label=move || tr!(loops.title)
             style:--loops=move || ids.with(Vec::len).to_string()
+            class:many=move || { ids.with(Vec::len) > 6 }
             on:keydown=move |event| super::pods::rove(list.get().map(Into::into), &event)
         >
             <For

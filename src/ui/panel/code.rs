@@ -125,19 +125,24 @@ fn source(file: &str, trail: &[Spot]) -> AnyView {
         let value = code.as_ref().and_then(|code| js_sys::Reflect::get(code, &file.into()).ok());
         value.and_then(|value| value.as_string()).unwrap_or_default()
     });
-    let lines = text.lines().zip(1u32..).map(|(line, number)| {
-        let here = trail.iter().any(|spot| spot.file == file && spot.line == number);
+    let taken = |number| trail.iter().any(|spot| spot.file == file && spot.line == number);
+    let mut noted = false;
+    let lines = text.lines().zip(1u32..).filter_map(|(line, number)| {
+        if line.ends_with("trail.push(here!());") {
+            // The note says nothing itself: what comes after it was done.
+            noted = taken(number);
+            return None;
+        }
+        let here = std::mem::take(&mut noted) || taken(number);
         let comment = line.trim_start().starts_with("//");
-        // The line that notes the branch says nothing itself.
-        let text = if line.contains("here!()") && !here { "" } else { line };
         let label = here.then(|| tr!(code.taken));
-        view! {
+        let line = view! {
             <span class="line" class:here=here class:comment=comment title=label>
-                {text.to_owned()}
+                {line.replace(".by(here!())", "")}
                 "\n"
             </span>
-        }
-        .into_any()
+        };
+        Some(line.into_any())
     });
     view! {
         <h5 class="mono">{file.to_owned()}</h5>

@@ -13,8 +13,14 @@ const own = `
   .u-legend .u-value { font-variant-numeric: tabular-nums; }
 `;
 
-/** What a custom property of the page says now. */
-const tone = (host, name) => getComputedStyle(host).getPropertyValue(name).trim();
+/** A colour of the page as it is now: a canvas knows no `light-dark()`. */
+function tone(host, name) {
+  const probe = host.shadowRoot.appendChild(document.createElement("span"));
+  probe.style.color = `var(${name})`;
+  const color = getComputedStyle(probe).color;
+  probe.remove();
+  return color;
+}
 
 /**
  * Puts a plot into `host`. The answer's `show(title, unit, names, rows)` draws `rows`: seconds, then
@@ -35,7 +41,7 @@ function create(host) {
   function options(title, unit, names) {
     const ink = tone(host, "--muted");
     const grid = { stroke: tone(host, "--line"), width: 1 };
-    const font = `12px ${tone(host, "--sans") || "sans-serif"}`;
+    const font = `12px ${getComputedStyle(host).fontFamily}`;
     const axis = { stroke: ink, grid, ticks: grid, font };
     const looks = [
       { stroke: tone(host, "--trouble"), dash: [6, 4], width: 2 },
