@@ -103,6 +103,8 @@ fn events_of(world: &World) -> BTreeSet<String> {
     let events = world.store().list(Kind::Event).map(|event| Object::to_value(event));
     let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
     events
-        .map(|event| format!("{} {}", word(&event["involvedObject"]["kind"]), word(&event["reason"])))
+        .map(|event| {
+            format!("{} {}", word(&event["involvedObject"]["kind"]), word(&event["reason"]))
+        })
         .collect()
 }
