@@ -10,6 +10,9 @@ use loopscope::kernel::{Rng, Time};
 use loopscope::world::{Fault, Flavour, Load, Options, Verdict, World};
 use serde_json::json;
 
+#[path = "properties/laws.rs"]
+mod laws;
+
 const PLENTY: u64 = 3_000_000;
 
 fn seeds() -> Vec<u64> {

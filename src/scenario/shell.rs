@@ -33,7 +33,7 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
 }
 
 /// The verbs of faults.
-const FAULTS: [&str; 13] = [
+const FAULTS: [&str; 14] = [
     "apiserver",
     "compact",
     "container",
@@ -43,6 +43,7 @@ const FAULTS: [&str; 13] = [
     "drop",
     "duplicate",
     "kill",
+    "leader",
     "node",
     "reorder",
     "restart",

@@ -76,7 +76,7 @@ fn totals(world: &World) -> Totals {
 
 /// The loop that a process is drawn as.
 pub fn loop_id(id: ControllerId) -> LoopId {
-    match id {
+    match id.role() {
         ControllerId::Deployment => LoopId::Deployment,
         ControllerId::ReplicaSet => LoopId::ReplicaSet,
         ControllerId::Scheduler => LoopId::Scheduler,
@@ -93,7 +93,8 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         ControllerId::CronJob => LoopId::CronJob,
         ControllerId::DaemonSet => LoopId::DaemonSet,
         ControllerId::EndpointSlice => LoopId::EndpointSlice,
-        ControllerId::Kubelet(_) => LoopId::Kubelet,
+        // No `role` is a second process.
+        ControllerId::Kubelet(_) | ControllerId::Standby(_) => LoopId::Kubelet,
     }
 }
 
@@ -130,7 +131,11 @@ fn loops(world: &World) -> Vec<LoopView> {
         .filter(|id| !(crowded && nothing_to_do(id)))
         .filter_map(|id| {
             let of_loop = |process: &&Process| loop_id(process.id) == id;
-            let processes: Vec<&Process> = world.processes().filter(of_loop).collect();
+            let processes = world.processes().filter(of_loop).filter(|process| {
+                // One that waits to lead has no desk; it shares that of the leader.
+                process.alive || !matches!(process.id, ControllerId::Standby(_))
+            });
+            let processes: Vec<&Process> = processes.collect();
             (!processes.is_empty()).then(|| loop_view(world, id, &processes))
         })
         .collect()
@@ -226,7 +231,7 @@ fn due(process: &Process) -> Vec<Due> {
 
 /// What the caches of a loop hold of the kind that it counts, beside the truth.
 fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
-    let kind = match processes[0].id {
+    let kind = match processes[0].id.role() {
         ControllerId::Deployment => Kind::ReplicaSet,
         ControllerId::NodeLifecycle => Kind::Node,
         ControllerId::GitOps => Kind::Application,

@@ -22,6 +22,7 @@ pub struct ActiveFaults {
     traps: Vec<(Trap, Option<ControllerId>)>,
     server: BTreeMap<ServerTrouble, Time>,
     cuts: BTreeMap<ControllerId, Time>,
+    paused: BTreeMap<ControllerId, Time>,
     ends: BTreeMap<u64, Ending>,
     next: u64,
 }
@@ -57,6 +58,20 @@ impl ActiveFaults {
     /// Whether the watches of a process are held broken.
     pub fn is_cut(&self, id: ControllerId, now: Time) -> bool {
         self.cuts.get(&id).is_some_and(|until| now < *until)
+    }
+
+    /// Until when a process is paused.
+    pub fn paused_until(&self, id: ControllerId, now: Time) -> Option<Time> {
+        self.paused.get(&id).copied().filter(|until| now < *until)
+    }
+
+    pub(super) fn nobody_is_paused(&self) -> bool {
+        self.paused.is_empty()
+    }
+
+    /// A process has died: what comes in its place is not paused.
+    pub(super) fn wake(&mut self, id: ControllerId) {
+        self.paused.remove(&id);
     }
 
     /// The traps that wait for events on their way to a process.
@@ -144,6 +159,14 @@ impl World {
                     self.replay(id);
                 }
             }
+            Fault::Leader(target, paused) => {
+                for id in self.targets(target) {
+                    self.double(id);
+                    if let Some(lasts) = paused {
+                        self.pause(id, *lasts);
+                    }
+                }
+            }
             Fault::Compact => self.api.compact(),
             Fault::ApiServer(trouble, lasts) => self.trouble_server(*trouble, *lasts),
             Fault::Power(node, on) => {
@@ -186,7 +209,14 @@ impl World {
                     _ => false,
                 })
         };
-        self.processes.values().filter(named).map(|process| process.id).collect()
+        // Of two processes of a controller, those that act; if none does, both.
+        let mut ids: Vec<ControllerId> =
+            self.processes.values().filter(named).map(|process| process.id).collect();
+        let leads = |id: &ControllerId| self.candidates.iter().any(|c| c.id == *id && c.leads);
+        if ids.iter().any(leads) {
+            ids.retain(leads);
+        }
+        ids
     }
 
     /// Sets a trap for each process that it names. Messages already under way are caught first.
@@ -227,6 +257,15 @@ impl World {
         true
     }
 
+    /// Stops a process for a while, as a full machine or a long collection of garbage does. It
+    /// keeps its memory, and goes on where it was.
+    fn pause(&mut self, id: ControllerId, lasts: Duration) {
+        let until = self.now + lasts;
+        self.faults.paused.insert(id, until);
+        let end = self.faults.lasting(Ending::Nothing);
+        self.put(until, Step::FaultEnds(end));
+    }
+
     fn cut(&mut self, id: ControllerId, lasts: Duration) {
         self.faults.cuts.insert(id, self.now + lasts);
         self.break_streams(id);
@@ -254,6 +293,7 @@ impl World {
         let now = self.now;
         self.faults.server.retain(|_, until| *until > now);
         self.faults.cuts.retain(|_, until| *until > now);
+        self.faults.paused.retain(|_, until| *until > now);
         match self.faults.ends.remove(&number) {
             Some(Ending::Start(id)) => self.start(id),
             Some(Ending::Nothing) | None => {}

@@ -25,6 +25,9 @@ pub enum Fault {
     Cut(Target, Duration),
     /// A cache is replayed into its queue now.
     Resync(Target),
+    /// A controller gets a second process and they elect a leader; with a span, the one that leads
+    /// now is paused for so long.
+    Leader(Target, Option<Duration>),
     /// The API server forgets its history: the next watch to resume gets 410 and lists.
     Compact,
     /// The API server suffers for so long.
@@ -129,8 +132,8 @@ pub struct FaultError {
 const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
-const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, cut, resync, compact, \
-                     apiserver, node, container";
+const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, cut, resync, leader, \
+                     compact, apiserver, node, container";
 
 fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
     Err(FaultError { key: key.map(str::to_string), message: message.into() })
@@ -229,6 +232,7 @@ impl Fault {
                 Fault::Crash(fields.target("controller")?, CrashPoint::parse(&point)?)
             }
             "cut" => Fault::Cut(fields.target("controller")?, fields.span("for")?.unwrap_or(LASTS)),
+            "leader" => read_leader(&mut fields)?,
             "drop" => Fault::Message(Trap::read(How::Drop, &mut fields)?),
             "delay" => {
                 let by = fields.span("by")?.unwrap_or(LATE);
@@ -279,6 +283,25 @@ fn read_server(fields: &mut Fields) -> Result<Fault, FaultError> {
     Ok(Fault::ApiServer(trouble, fields.span("for")?.unwrap_or(LASTS)))
 }
 
+fn read_leader(fields: &mut Fields) -> Result<Fault, FaultError> {
+    let target = fields.target("controller")?;
+    let mut doubled = ControllerId::DOUBLED.iter().map(|id| id.name());
+    if !doubled.clone().any(|name| name == &*target.name) {
+        let names = doubled.by_ref().collect::<Vec<_>>().join(", ");
+        return error(Some("controller"), format!("leader: two can run of {names}"));
+    }
+    if fields.text("replicas")?.is_some_and(|number| number != "2") {
+        return error(Some("replicas"), "replicas: takes 2");
+    }
+    let paused = fields.0.remove("paused").is_some_and(|value| value != Value::Bool(false));
+    let lasts = fields.span("for")?;
+    match (paused, lasts) {
+        (false, Some(_)) => error(Some("for"), "for: says how long the leader is paused"),
+        (false, None) => Ok(Fault::Leader(target, None)),
+        (true, lasts) => Ok(Fault::Leader(target, Some(lasts.unwrap_or(LASTS)))),
+    }
+}
+
 fn read_node(fields: &mut Fields) -> Result<Fault, FaultError> {
     let Some(name) = fields.text("name")? else {
         return error(Some("name"), "name: which node? such as node-1");
@@ -316,7 +339,8 @@ impl Fault {
             | Fault::Restart(target)
             | Fault::Crash(target, _)
             | Fault::Cut(target, _)
-            | Fault::Resync(target) => Some(target),
+            | Fault::Resync(target)
+            | Fault::Leader(target, _) => Some(target),
             Fault::Message(trap) => Some(&trap.to),
             _ => None,
         }
@@ -478,6 +502,10 @@ impl fmt::Display for Fault {
             Fault::Message(trap) => trap.fmt(f),
             Fault::Cut(target, lasts) => write!(f, "cut {target} for={}", span(*lasts)),
             Fault::Resync(target) => write!(f, "resync {target}"),
+            Fault::Leader(target, None) => write!(f, "leader {target} replicas=2"),
+            Fault::Leader(target, Some(lasts)) => {
+                write!(f, "leader {target} paused for={}", span(*lasts))
+            }
             Fault::Compact => f.write_str("compact"),
             Fault::ApiServer(trouble, lasts) => {
                 let word = match trouble {
@@ -525,6 +553,8 @@ mod tests {
             json!({"node": {"name": "node-2", "power": false}}),
             json!({"node": {"name": "node-2", "network": "cut"}}),
             json!({"container": {"pod": "web-1", "oomKill": null}}),
+            json!({"leader": {"controller": "replicaset", "replicas": 2}}),
+            json!({"leader": {"controller": "replicaset", "paused": true}, "for": "20s"}),
         ];
         for value in faults {
             let fault = Fault::from_value(&value).unwrap_or_else(|e| panic!("{value}: {e}"));
@@ -541,5 +571,6 @@ mod tests {
         assert!(refused("fault drop to=replicaset colour=red").contains("unknown key \"colour\""));
         assert!(refused("fault crash replicaset point=late").contains("beforeRead"));
         assert!(refused("fault cut replicaset for=soon").contains("5s or 250ms"));
+        assert!(refused("fault leader kubelet").contains("two can run of deployment"));
     }
 }

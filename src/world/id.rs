@@ -23,6 +23,8 @@ pub enum ControllerId {
     CronJob,
     DaemonSet,
     EndpointSlice,
+    /// The second process of the controller of this number in `DOUBLED`: see `election.rs`.
+    Standby(u8),
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -51,6 +53,32 @@ impl ControllerId {
         ControllerId::GitOps,
     ];
 
+    /// Those of which there can be two, with leader election.
+    pub const DOUBLED: [ControllerId; 8] = [
+        ControllerId::Deployment,
+        ControllerId::ReplicaSet,
+        ControllerId::Scheduler,
+        ControllerId::Job,
+        ControllerId::StatefulSet,
+        ControllerId::CronJob,
+        ControllerId::DaemonSet,
+        ControllerId::EndpointSlice,
+    ];
+
+    /// The controller that a process runs: itself, but for a second process.
+    pub fn role(self) -> ControllerId {
+        match self {
+            ControllerId::Standby(n) => Self::DOUBLED.get(usize::from(n)).copied().unwrap_or(self),
+            id => id,
+        }
+    }
+
+    /// The second process of a controller, if there can be one.
+    pub fn second(self) -> Option<ControllerId> {
+        let n = Self::DOUBLED.iter().position(|id| *id == self)?;
+        u8::try_from(n).ok().map(ControllerId::Standby)
+    }
+
     /// The names of all but the kubelets.
     pub fn central_names() -> impl Iterator<Item = &'static str> {
         Self::CENTRAL.iter().chain(&Self::ON_DEMAND).map(|id| id.name())
@@ -59,12 +87,12 @@ impl ControllerId {
     /// Whether it comes in both flavours.
     pub fn has_flavours(self) -> bool {
         use ControllerId::{Deployment, GitOps, HorizontalAutoscaler, ReplicaSet};
-        matches!(self, Deployment | ReplicaSet | HorizontalAutoscaler | GitOps)
+        matches!(self.role(), Deployment | ReplicaSet | HorizontalAutoscaler | GitOps)
     }
 
     /// The name of its kind, as faults and the console write it.
     pub fn name(self) -> &'static str {
-        match self {
+        match self.role() {
             ControllerId::Deployment => "deployment",
             ControllerId::ReplicaSet => "replicaset",
             ControllerId::Scheduler => "scheduler",
@@ -80,6 +108,8 @@ impl ControllerId {
             ControllerId::CronJob => "cronjob",
             ControllerId::DaemonSet => "daemonset",
             ControllerId::EndpointSlice => "endpointslice",
+            // No `role` is a second process.
+            ControllerId::Standby(_) => "standby",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -104,12 +134,13 @@ impl ControllerId {
             ControllerId::CronJob => 0x2_0005,
             ControllerId::DaemonSet => 0x2_0006,
             ControllerId::EndpointSlice => 0x2_0007,
+            ControllerId::Standby(n) => 0x3_0000 + u64::from(n),
         }
     }
 
     /// The component that its Events name as their source.
     pub fn component(self) -> &'static str {
-        match self {
+        match self.role() {
             ControllerId::Deployment => "deployment-controller",
             ControllerId::ReplicaSet => "replicaset-controller",
             ControllerId::Scheduler => "default-scheduler",
@@ -125,6 +156,7 @@ impl ControllerId {
             ControllerId::CronJob => "cronjob-controller",
             ControllerId::DaemonSet => "daemonset-controller",
             ControllerId::EndpointSlice => "endpoint-slice-controller",
+            ControllerId::Standby(_) => "standby",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

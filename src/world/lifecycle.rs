@@ -10,6 +10,8 @@ use super::world::World;
 impl World {
     /// Kills a process. Its memory is gone; what it asked for is under way all the same.
     pub fn kill(&mut self, id: ControllerId) {
+        self.candidate_died(id);
+        self.faults.wake(id);
         let Some(process) = self.processes.get_mut(&id) else { return };
         if !process.alive {
             return;
@@ -35,7 +37,7 @@ impl World {
     /// there.
     pub fn start(&mut self, id: ControllerId) {
         let Some(process) = self.processes.get_mut(&id) else { return };
-        if process.alive || self.is_powered_off(id) {
+        if process.alive || self.is_powered_off(id) || !self.may_start(id) {
             return;
         }
         let Some(process) = self.processes.get_mut(&id) else { return };

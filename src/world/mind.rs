@@ -136,7 +136,7 @@ pub enum Mind {
 impl Mind {
     /// The empty mind of a controller.
     pub fn of(id: ControllerId) -> Mind {
-        match id {
+        match id.role() {
             ControllerId::Deployment => Mind::Deployment(deployment::Ledger::default()),
             ControllerId::ReplicaSet => Mind::ReplicaSet(replica_set::Ledger::default()),
             ControllerId::Scheduler => Mind::Scheduler(Box::default()),
@@ -168,7 +168,7 @@ impl Mind {
 
     /// The kinds that a controller watches.
     pub fn kinds(id: ControllerId) -> &'static [Kind] {
-        match id {
+        match id.role() {
             ControllerId::Deployment => &[Kind::Deployment, Kind::ReplicaSet, Kind::Pod],
             ControllerId::ReplicaSet => &[Kind::ReplicaSet, Kind::Pod],
             ControllerId::Scheduler => &[Kind::Node, Kind::Pod],

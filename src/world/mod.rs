@@ -1,6 +1,7 @@
 //! Puts the parts together: a cluster that runs, its network, its faults, and what becomes of it.
 
 mod active_faults;
+mod election;
 mod events;
 pub mod fault;
 mod git;
@@ -28,6 +29,7 @@ mod watching;
 mod world;
 
 pub use active_faults::ActiveFaults;
+pub use election::{Candidate, lease_of};
 pub use fault::{
     ContainerTrouble, CrashPoint, Fault, FaultError, How, ServerTrouble, Target, Trap,
 };

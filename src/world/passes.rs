@@ -268,7 +268,7 @@ impl World {
         process.announced = next;
         let epoch = process.epoch;
         let second_look = process.waits_for_timers_only()
-            && match id {
+            && match id.role() {
                 ControllerId::Deployment | ControllerId::CronJob => true,
                 // An edge-triggered one asks for a timer only when it has something left to do.
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
@@ -363,7 +363,7 @@ fn end_edge(
 
 /// The key that a pass of an edge-triggered loop is about: the object that the loop looks after.
 fn pass_key(id: ControllerId, change: &Change) -> ObjectKey {
-    let own = match id {
+    let own = match id.role() {
         ControllerId::Deployment => Kind::Deployment,
         _ => Kind::ReplicaSet,
     };

@@ -47,6 +47,8 @@ pub enum Step {
     FaultEnds(u64),
     /// The metrics server asks the kubelets.
     Scrape,
+    /// A process tries to take a lease, or to keep it.
+    Elect(ControllerId),
 }
 
 impl Step {
@@ -59,6 +61,7 @@ impl Step {
                 | Step::Bookmarks
                 | Step::Monitor(_)
                 | Step::Scrape
+                | Step::Elect(_)
                 | Step::Arrive(_, true)
                 | Step::Answer(_, _, true)
                 | Step::Deliver(_, true)
@@ -86,6 +89,7 @@ impl Step {
             Step::FaultEnds(fault) => (13, *fault),
             Step::Bookmarks => (14, 0),
             Step::Scrape => (15, 0),
+            Step::Elect(id) => (16, id.number()),
         };
         kind << 56 | number
     }

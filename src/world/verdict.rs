@@ -75,7 +75,8 @@ impl World {
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
-            Step::Due(id, epoch, true) => match id {
+            Step::Elect(id) => self.is_leaderless(id).then_some((entry.at, "leader-election")),
+            Step::Due(id, epoch, true) => match id.role() {
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
                     self.look_helps(id, epoch).then_some((entry.at, id.name()))
                 }
@@ -90,11 +91,17 @@ impl World {
         looks.chain(self.dead_node_unnoticed()).min()
     }
 
+    /// Whether nobody leads among the processes of a controller, and this one would like to.
+    fn is_leaderless(&self, id: ControllerId) -> bool {
+        let mut own = self.candidates.iter().filter(|other| other.id.role() == id.role());
+        !own.clone().any(|other| other.leads) && own.any(|other| other.id == id && other.up)
+    }
+
     /// A second look shows an edge-triggered loop no difference; only a level-triggered one is
     /// helped.
     fn look_helps(&self, id: ControllerId, epoch: u32) -> bool {
         // The quota controller's resync changes no pod by itself.
-        let counts_only = id == ControllerId::ResourceQuota;
+        let counts_only = id.role() == ControllerId::ResourceQuota;
         self.process(id).filter(|_| !counts_only).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
         })

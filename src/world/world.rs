@@ -17,6 +17,7 @@ use crate::node::registration::{lease_object, node_object};
 
 use super::ControllerId;
 use super::active_faults::ActiveFaults;
+use super::election::Candidate;
 use super::git::Repository;
 use super::metrics::MetricsServer;
 use super::mind::Mind;
@@ -61,6 +62,8 @@ pub struct World {
     pub(super) served: Arc<[Served]>,
     pub(super) metrics: MetricsServer,
     pub(super) repository: Repository,
+    /// Processes that compete for a lease.
+    pub(super) candidates: Vec<Candidate>,
 }
 
 /// Totals since the start of the run.
@@ -115,6 +118,7 @@ impl World {
             served: Arc::new([]),
             metrics: MetricsServer::new(options.load.clone()),
             repository: Repository::default(),
+            candidates: Vec::new(),
             options: Arc::new(options),
         };
         let nodes = world.options.nodes;
@@ -144,11 +148,26 @@ impl World {
     }
 
     pub(super) fn add_process(&mut self, id: ControllerId) {
+        if self.make_process(id) {
+            self.begin_synced(id);
+        }
+    }
+
+    /// A second process of a controller: it does nothing until it leads.
+    pub(super) fn add_standby(&mut self, id: ControllerId) {
+        self.make_process(id);
+        let streams = self.streams_owned_by(id);
+        streams.into_iter().for_each(|index| self.break_stream(index));
+    }
+
+    /// Whether it is to run.
+    fn make_process(&mut self, id: ControllerId) -> bool {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
         let knobs = super::on_demand::knobs(id, knobs);
         let flavour = if id.has_flavours() { self.options.flavour } else { Flavour::Level };
         let name = match id {
             ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
+            ControllerId::Standby(_) => format!("{}/2", id.name()),
             _ => id.name().to_string(),
         };
         let rng = Rng::stream(self.options.seed, &format!("latency/{name}"));
@@ -172,9 +191,7 @@ impl World {
             let whose = (id, *kind, node);
             self.streams.push(Stream::new(whose, revision, enabled, knobs.informer_queue, rng));
         }
-        if enabled {
-            self.begin_synced(id);
-        }
+        enabled
     }
 
     /// The first start of all: the cache is filled at once and nothing counts as new but what a
@@ -332,6 +349,9 @@ impl World {
         {
             return;
         }
+        if let Some(until) = self.put_off(&step) {
+            return self.put(until, step);
+        }
         match step {
             Step::Deliver(flight, _) => self.deliver(flight),
             Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
@@ -351,6 +371,7 @@ impl World {
             Step::Monitor(epoch) => self.monitor(epoch),
             Step::FaultEnds(fault) => self.fault_ends(fault),
             Step::Scrape => self.scrape(),
+            Step::Elect(id) => self.elect(id),
         }
     }
 
