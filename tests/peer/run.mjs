@@ -36,9 +36,9 @@ async function loadPeer() {
     return await import(pathToFileURL(outfile).href);
 }
 
-/** Builds the simulation's side, optimised, and says where it is. */
+/** Builds the simulation's side as the tests are built, and says where it is. */
 function buildOurs() {
-    const cargo = ["build", "--locked", "--release", "--example", "observe"];
+    const cargo = ["build", "--locked", "--profile", "swift", "--example", "observe"];
     const built = spawnSync("cargo", [...cargo, "--message-format=json-render-diagnostics"], {
         cwd: root,
         encoding: "utf8",
@@ -82,7 +82,7 @@ function print(what, seen, own) {
 
 async function main() {
     const wanted = process.argv[2] ?? "";
-    const program = process.env.OBSERVE ?? buildOurs();
+    const program = process.env.OBSERVE ?? buildOurs(); // OBSERVE: one that is built already
     const peer = await loadPeer();
     const reasons = new Set();
     let agree = true;
