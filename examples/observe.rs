@@ -29,10 +29,11 @@ fn main() -> ExitCode {
     }
 }
 
+#[allow(clippy::disallowed_methods)] // The stopwatch decides nothing.
 fn observe() -> Result<Value, String> {
     let mut arguments = Arguments::from_env();
     let until = arguments
-        .opt_value_from_fn("--until", |text| humantime::parse_duration(text))
+        .opt_value_from_fn("--until", humantime::parse_duration)
         .map_err(|error| error.to_string())?
         .unwrap_or(Duration::from_secs(60));
     let file: String = arguments.free_from_str().map_err(|error| error.to_string())?;

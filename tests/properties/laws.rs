@@ -242,8 +242,11 @@ fn dependents_go_with_their_owner_or_stay_without_one_as_asked() {
     }
 }
 
+/// Sets by name: their size and revision.
+type Sizes = BTreeMap<String, (i32, String)>;
+
 /// What a rollout has come to: its sets with their sizes, and what the status says of it.
-fn outcome(world: &World) -> (BTreeMap<String, (i32, String)>, Option<(String, String)>) {
+fn outcome(world: &World) -> (Sizes, Option<(String, String)>) {
     let revision = "deployment.kubernetes.io/revision";
     let sizes = sets(world).into_iter().map(|set| {
         let number = set.metadata.annotations.get(revision).map(|n| n.to_string());
