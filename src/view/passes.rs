@@ -48,7 +48,7 @@ pub enum Reason {
         of_script: bool,
     },
     /// A pass wrote something.
-    Pass(PassRow),
+    Pass(Box<PassRow>),
     /// A watch event told of it.
     Watch {
         /// When the write behind it was done, as far as that is known.
@@ -123,7 +123,7 @@ pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
         }
         let Some(writer) = writer else { return chain };
         at = row(lane, writer);
-        chain.push(Reason::Pass(at.clone()));
+        chain.push(Reason::Pass(Box::new(at.clone())));
     }
 }
 
