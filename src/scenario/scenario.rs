@@ -115,6 +115,7 @@ impl Scenario {
                 line: "git push".into(),
                 stdin: Some(self.file.git.clone()),
                 fails: None,
+                prints: None,
             });
         }
         if !self.file.objects.trim().is_empty() {
@@ -124,6 +125,7 @@ impl Scenario {
                 line: "apply -f -".into(),
                 stdin: Some(self.file.objects.clone()),
                 fails: None,
+                prints: None,
             });
         }
         for step in &self.file.steps {
@@ -143,6 +145,7 @@ impl Scenario {
                 line,
                 stdin,
                 fails: step.fails.clone(),
+                prints: step.prints.clone(),
             });
         }
         script.sort_by_key(|input| input.at);
