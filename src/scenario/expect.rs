@@ -90,7 +90,7 @@ fn is_ready(object: &Object) -> bool {
 
 /// The objects that `deploy/web`, `rs/web-*` or `pod/*` name, in any namespace, or `a/deploy/web`
 /// in one.
-fn named(world: &World, text: &str) -> Result<Vec<Arc<Object>>, String> {
+pub(super) fn named(world: &World, text: &str) -> Result<Vec<Arc<Object>>, String> {
     let words: Vec<&str> = text.split('/').collect();
     let (namespace, kind, name) = match words[..] {
         [kind, name] => (None, kind, name),
@@ -285,7 +285,7 @@ fn is_meant(work: &Work, pass: &PassRecord) -> bool {
 fn is_of_kind(key: &ObjectKey, kind: &str) -> bool {
     let info = key.kind.info();
     let known = Kind::of_argument(kind).or_else(|| Kind::of_message(kind));
-    known == Some(key.kind) || *info.kind == *kind
+    known == Some(key.kind) || info.kind.eq_ignore_ascii_case(kind) || info.plural == kind
 }
 
 fn requests(work: &Work, pass: &PassRecord) -> i64 {

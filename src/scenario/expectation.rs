@@ -4,16 +4,20 @@
 //! moment of a window (`always`); with none of them at the end of the run. What, all of it
 //! together:
 //!
-//! | key | holds if |
-//! | --- | --- |
-//! | `verdict: stuck` | the lane has come to this |
-//! | `count: {kind: Pod, selector: app=web, phase: Failed, is: 3}` | there are so many (`is`, `min`, `max`) |
-//! | `field: {object: deploy/web, path: status.replicas, is: 3}` | a field has a value (`is`, `min`, `max`, `contains`), or that of another field (`same`, `unlike`) |
-//! | `event: {object: rs/web-*, reason: FailedCreate, min: 2}` | there is such a Kubernetes Event, so often |
-//! | `passes: {by: deployment, since: 10s, max: 20}` | a loop passed so often since then |
-//! | `calls: {by: replicaset, verb: create, kind: Pod, is: 3}` | it sent so many requests |
-//! | `kubectl: get pods`, `contains: [...]`, `lacks: [...]` | the line prints these words, and not those |
-//! | `order: [{...}, {...}]` | each of these holds at some moment, none before the one in front of it |
+//! - `verdict: stuck`: the lane has come to this;
+//! - `count: {kind: Pod, selector: app=web, phase: Failed, is: 3}`: there are so many (`is`, `min`,
+//!   `max`);
+//! - `field: {object: deploy/web, path: status.replicas, is: 3}`: a field has a value (`is`, `not`,
+//!   `min`, `max`, `contains`), or that of another field of the object (`same`, `unlike`);
+//! - `event: {object: rs/web-*, reason: FailedCreate, min: 2}`: there is such a Kubernetes Event,
+//!   told so often (`is: 0`: never);
+//! - `passes: {by: deployment, since: 10s, max: 20}`: a loop passed so often since then;
+//! - `calls: {by: replicaset, verb: create, kind: Pod, is: 3}`: it sent so many requests;
+//! - `kubectl: get pods`, with `contains` and `lacks`: the line prints these words, and not those;
+//! - `order: [{...}, {...}]`, with `within`: each of these holds at some moment, none before the
+//!   one in front of it.
+//!
+//! A step of the script may say with which words it `fails`, and what it `prints`.
 
 use std::fmt;
 

@@ -10,13 +10,12 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::api::Value;
 use crate::client::informer::QueueOrder;
+use crate::controllers::operator::OperatorSpec;
 use crate::world::{Fault, Knobs, LaneId};
 
 use super::text::Text;
 
-pub use super::expectation::{
-    Count, EventWanted, Expectation, Field, VerdictWord, Words, Work,
-};
+pub use super::expectation::{Count, EventWanted, Expectation, Field, VerdictWord, Words, Work};
 
 /// A span as a scenario writes it: `90s`, `1m30s`, `250ms`, `0s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,6 +148,8 @@ pub struct Cluster {
     pub nodes: Option<u16>,
     /// Knobs, by controller.
     pub controllers: BTreeMap<String, KnobsFile>,
+    /// Loops for kinds that the objects define.
+    pub operators: Vec<OperatorSpec>,
     /// Latencies.
     pub network: NetworkFile,
 }
@@ -177,6 +178,10 @@ pub struct KnobsFile {
     pub workers: Option<u16>,
     /// Which queue lies between its reflectors and its cache.
     pub informer_queue: Option<QueueOrder>,
+    /// Level: whether it waits until its cache shows what it has made; true when absent.
+    pub expectations: Option<bool>,
+    /// Whether it takes a creation that timed out for made, as ReplicaSets once did.
+    pub ignores_timeouts: Option<bool>,
     /// Only in the edge lane.
     pub edge: Option<Box<KnobsFile>>,
     /// Only in the level lane.
@@ -203,6 +208,8 @@ impl KnobsFile {
         knobs.resync_period = self.resync_period.map_or(knobs.resync_period, |span| span.0);
         knobs.relist_on_start = self.relist_on_start.unwrap_or(knobs.relist_on_start);
         knobs.workers = self.workers.unwrap_or(knobs.workers);
+        knobs.expectations = self.expectations.unwrap_or(knobs.expectations);
+        knobs.ignores_timeouts = self.ignores_timeouts.unwrap_or(knobs.ignores_timeouts);
         knobs.informer_queue = self.informer_queue.unwrap_or(knobs.informer_queue);
     }
 }

@@ -100,6 +100,7 @@ impl Scenario {
             knobs: knobs.collect(),
             images: self.images.clone(),
             load: self.load.clone(),
+            operators: cluster.operators.clone(),
             ..Options::default()
         }
     }

@@ -23,6 +23,8 @@ pub enum ControllerId {
     CronJob,
     DaemonSet,
     EndpointSlice,
+    /// The loops for kinds that users define.
+    Operator,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -38,7 +40,7 @@ impl ControllerId {
     ];
 
     /// Those that start when there is first something for them: see `on_demand.rs`.
-    pub const ON_DEMAND: [ControllerId; 10] = [
+    pub const ON_DEMAND: [ControllerId; 11] = [
         ControllerId::Disruption,
         ControllerId::ResourceQuota,
         ControllerId::Namespace,
@@ -49,6 +51,7 @@ impl ControllerId {
         ControllerId::EndpointSlice,
         ControllerId::HorizontalAutoscaler,
         ControllerId::GitOps,
+        ControllerId::Operator,
     ];
 
     /// The names of all but the kubelets.
@@ -80,6 +83,7 @@ impl ControllerId {
             ControllerId::CronJob => "cronjob",
             ControllerId::DaemonSet => "daemonset",
             ControllerId::EndpointSlice => "endpointslice",
+            ControllerId::Operator => "operator",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -104,6 +108,7 @@ impl ControllerId {
             ControllerId::CronJob => 0x2_0005,
             ControllerId::DaemonSet => 0x2_0006,
             ControllerId::EndpointSlice => 0x2_0007,
+            ControllerId::Operator => 0x2_0008,
         }
     }
 
@@ -125,6 +130,7 @@ impl ControllerId {
             ControllerId::CronJob => "cronjob-controller",
             ControllerId::DaemonSet => "daemonset-controller",
             ControllerId::EndpointSlice => "endpoint-slice-controller",
+            ControllerId::Operator => "operator",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
