@@ -208,8 +208,11 @@ impl ApiServer {
             && meta.deletion_grace_period_seconds.unwrap_or(0) == 0
             && self.may_go(&after);
         if done {
+            // The answer is what was written: without the finalizer whose removal ended it.
             let removed = self.remove(&stored.key());
-            return Ok(removed.unwrap_or_else(|| stored.clone()));
+            let version = removed.map(|removed| removed.meta().resource_version);
+            after.meta_mut().resource_version = version.unwrap_or_default();
+            return Ok(Arc::new(after));
         }
         self.store.put(after)
     }

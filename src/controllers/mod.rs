@@ -15,6 +15,7 @@ pub mod job;
 mod lockstep;
 pub mod namespace;
 pub mod node_lifecycle;
+pub mod operator;
 pub mod owned;
 pub mod pass_run;
 pub mod plan;

@@ -34,6 +34,8 @@ pub struct Plan {
     pub upkeep: bool,
     /// Look again after this time, although all went well.
     pub requeue_after: Option<Duration>,
+    /// It comes back not before the queue's rate limiter lets it (`AddRateLimited`).
+    pub limited: bool,
     /// An error that the pass met before it wrote anything: the key is tried again with back-off.
     pub error: Option<String>,
     /// Pods that this pass is about to make and delete: what the cache must show before the key is

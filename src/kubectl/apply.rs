@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::api::{Object, Str, Value};
 pub use crate::apiserver::managed_fields::LAST_APPLIED;
 use crate::apiserver::{Part, Request};
@@ -127,6 +129,57 @@ pub fn with_last_applied(mut object: Object, document: &Document) -> Object {
     let applied = last_applied(&object, document);
     object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied.into());
     object
+}
+
+/// `kubectl apply set-last-applied`: from now on this text counts as applied last, and nothing else
+/// changes.
+pub fn set_last_applied(
+    options: &FromText,
+    stdin: Option<&str>,
+    api: &mut dyn Api,
+    out: &mut Output,
+) {
+    let reading = manifest::read(stdin.unwrap_or(""));
+    if reading.documents.is_empty() && reading.refusals.is_empty() {
+        return out.fail("error: no objects passed to apply");
+    }
+    for document in &reading.documents {
+        let result = in_namespace(document, options.namespace.as_ref())
+            .and_then(|object| remember(&object, document, options, api, out));
+        if let Err(error) = result {
+            out.fail(error);
+        }
+    }
+    reading.refusals.iter().for_each(|error| out.fail(error));
+}
+
+fn remember(
+    object: &Object,
+    document: &Document,
+    options: &FromText,
+    api: &mut dyn Api,
+    out: &mut Output,
+) -> Result<(), String> {
+    let (info, name) = (object.kind().info(), &object.meta().name);
+    let current = api.get(&object.key()).ok_or_else(|| {
+        format!("Error from server (NotFound): {} {:?} not found", info.plural, &**name)
+    })?;
+    if !current.meta().annotations.contains_key(LAST_APPLIED) {
+        return Err(format!(
+            "error: no last-applied-configuration annotation found on resource: {name}, to create \
+             the annotation, run the command with --create-annotation"
+        ));
+    }
+    let text = last_applied(object, document);
+    let patch = json!({"metadata": {"annotations": {LAST_APPLIED: text}}});
+    let request = Request::Patch(Part::Main, object.key(), patch);
+    let after = match options.dry_run {
+        DryRun::Client => current,
+        DryRun::Server => api.dry_run(&request).map_err(|error| refused(&error, None))?,
+        DryRun::No => api.request(request).map_err(|error| refused(&error, None))?,
+    };
+    show::done(&after, "configured", &options.shown(), out);
+    Ok(())
 }
 
 /// The text of the annotation: the object as it was written, with its namespace, and a line end.

@@ -13,6 +13,7 @@ pub enum Command {
     Describe(Select),
     Delete(Select, Delete),
     Apply(FromText),
+    SetLastApplied(FromText),
     Create(FromText),
     Generate(Generated),
     Replace(FromText),

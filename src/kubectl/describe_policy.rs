@@ -5,19 +5,19 @@ use serde_json::Value;
 
 use crate::api::{Generic, Kind, LabelSelector, amounts};
 
-use super::{Api, Output};
+use super::{Api, Output, describe_autoscaler};
 
 /// Lines of cells; a cell with another behind it is as wide as the widest of its column, and two
 /// blanks more (Go's tabwriter).
 #[derive(Default)]
-struct Tabs(Vec<Vec<String>>);
+pub(super) struct Tabs(Vec<Vec<String>>);
 
 impl Tabs {
-    fn line<const N: usize>(&mut self, cells: [&str; N]) {
+    pub(super) fn line<const N: usize>(&mut self, cells: [&str; N]) {
         self.0.push(cells.iter().map(|cell| cell.to_string()).collect());
     }
 
-    fn print(self, out: &mut Output) {
+    pub(super) fn print(self, out: &mut Output) {
         let mut widths: Vec<usize> = Vec::new();
         for line in &self.0 {
             for (at, cell) in line.iter().take(line.len().saturating_sub(1)).enumerate() {
@@ -54,6 +54,10 @@ pub fn run(object: &Generic, api: &dyn Api, out: &mut Output) -> bool {
         Kind::LimitRange => limits(object, &mut tabs),
         Kind::PodDisruptionBudget => budget(object, &mut tabs),
         Kind::PriorityClass => priority_class(object, &mut tabs),
+        Kind::HorizontalPodAutoscaler => {
+            describe_autoscaler::run(object, tabs, out);
+            return true;
+        }
         Kind::Namespace => {
             namespace(object, &mut tabs);
             tabs.print(out);

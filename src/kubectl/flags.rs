@@ -78,7 +78,7 @@ fn spec(word: &'static str) -> Spec {
 }
 
 /// A line taken apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Flags {
     verb: String,
     /// The words that are no flags, the verb left out.

@@ -14,6 +14,7 @@ mod complete;
 mod create;
 mod delete;
 mod describe;
+mod describe_autoscaler;
 mod describe_policy;
 mod diff;
 mod drain;
@@ -191,6 +192,7 @@ fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut 
         Command::Describe(select) => describe::run(select, api, out),
         Command::Delete(select, options) => delete::run(select, options, stdin, api, out),
         Command::Apply(options) => apply::run(options, stdin, api, out),
+        Command::SetLastApplied(options) => apply::set_last_applied(options, stdin, api, out),
         Command::Create(options) => create::from_text(options, stdin, api, out),
         Command::Generate(generated) => create::generated(generated, api, out),
         Command::Replace(options) => create::replace(options, stdin, api, out),

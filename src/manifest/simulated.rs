@@ -10,8 +10,6 @@ const MAX_NAMED: usize = 8;
 /// Fields of a pod's spec that nothing reads, with fields of theirs behind a dot.
 const OF_PODS: &[&str] = &[
     "activeDeadlineSeconds",
-    "affinity.podAffinity",
-    "affinity.podAntiAffinity",
     "automountServiceAccountToken",
     "dnsConfig",
     "dnsPolicy",

@@ -153,7 +153,8 @@ impl ContainerRecord {
 
     /// How long a start takes: the time until it does its work, unless a probe asks for that.
     pub fn start_takes(&self, spec: &Container) -> Duration {
-        let is_asked = spec.readiness_probe.is_some() || spec.startup_probe.is_some();
+        let probes = [&spec.readiness_probe, &spec.startup_probe, &spec.liveness_probe];
+        let is_asked = probes.iter().any(|probe| probe.is_some());
         if is_asked || self.role == Role::Init {
             Duration::ZERO
         } else {

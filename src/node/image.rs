@@ -4,9 +4,9 @@
 //! Kubernetes has nothing like it.
 //!
 //! `readyAfter` and Kubernetes' own rule, that a container without a readiness probe is ready as
-//! soon as it runs, are kept both: without a readiness or startup probe the time is spent before
-//! the container counts as running (it is `ContainerCreating` for so long); with one, it runs at
-//! once and its probes fail until the time is over.
+//! soon as it runs, are kept both: without a probe the time is spent before the container counts as
+//! running (it is `ContainerCreating` for so long); with one, it runs at once and its probes fail
+//! until the time is over. A liveness probe that is too hasty kills it.
 
 use std::collections::BTreeMap;
 use std::fmt;

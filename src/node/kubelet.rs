@@ -20,6 +20,7 @@ use crate::apiserver::Response;
 use crate::controllers::{Change, ChangeKind, Context, Plan, Woken};
 use crate::kernel::Time;
 
+use super::admission;
 use super::container::Busy;
 use super::host::Host;
 use super::image::Images;
@@ -144,10 +145,26 @@ impl Kubelet {
         if !self.names.contains_key(key) {
             self.names.insert(key.clone(), uid.clone());
         }
-        let record =
-            self.pods.entry(uid.clone()).or_insert_with(|| Arc::new(PodRecord::new(object, pod)));
-        let record = Arc::make_mut(record);
+        if !self.pods.contains_key(uid) {
+            let record = self.taken_in(object, pod);
+            self.pods.insert(uid.clone(), Arc::new(record));
+        }
+        let Some(record) = self.pods.get_mut(uid).map(Arc::make_mut) else {
+            return Default::default();
+        };
         Pass::new(&mut self.host, record, object, pod, images, now).run()
+    }
+
+    /// A pod that is new to the node, with the reason if it does not fit.
+    fn taken_in(&self, object: &Arc<Object>, pod: &Pod) -> PodRecord {
+        let mut record = PodRecord::new(object, pod);
+        let is_new = !pod.is_finished() && !pod.metadata.is_terminating();
+        if is_new {
+            let others = self.pods.values().filter(|record| record.takes_its_place());
+            let specs = others.filter_map(|record| Some(&record.seen.as_pod()?.spec));
+            record.refusal = admission::admit(&pod.spec, specs).err();
+        }
+        record
     }
 
     fn let_go(&mut self, uid: &Str, images: &Images, now: Time) -> PodPass {

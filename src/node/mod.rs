@@ -4,6 +4,7 @@
 //! `Timer` that the caller gives back when it is due. Level-triggered in both lanes: an event names
 //! a pod, and the pass looks at all of it.
 
+mod admission;
 pub mod backoff;
 mod command;
 mod container;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::api::{Object, ObjectKey, Pod, PodStatus, Str, Timestamp};
 use crate::kernel::Time;
 
+use super::admission::Refusal;
 use super::container::{Busy, spec_of};
 use super::container::{ContainerRecord, NewRun, RunRecord};
 use super::host::Host;
@@ -36,6 +37,8 @@ pub(super) struct PodRecord {
     /// The last delete was sent.
     pub is_delete_sent: bool,
     pub ready_override: Option<bool>,
+    /// Why it was not taken.
+    pub refusal: Option<Refusal>,
     /// Bad answers that were not told as Events yet.
     pub unhealthy: Vec<(Slot, ProbeKind)>,
 }
@@ -78,8 +81,15 @@ impl PodRecord {
             is_gone: false,
             is_delete_sent: false,
             ready_override: None,
+            refusal: None,
             unhealthy: Vec::new(),
         }
+    }
+
+    /// Whether what it asks for is taken on the node.
+    pub fn takes_its_place(&self) -> bool {
+        let is_over = self.is_gone || self.seen.as_pod().is_none_or(Pod::is_finished);
+        self.refusal.is_none() && (!is_over || self.any_running())
     }
 
     pub fn container(&self, slot: Slot) -> Option<&ContainerRecord> {

@@ -4,7 +4,7 @@
 //! Follows `SyncPod`, `SyncTerminatingPod` and `SyncTerminatedPod` (`pkg/kubelet/kubelet.go`) and
 //! `SyncPod` of the runtime manager. The kubelet waits within a sync until an image is there or a
 //! container has stopped; here the pass ends and a timer leads to the next one. Left out:
-//! admission, volumes, `activeDeadlineSeconds`, eviction for lack of resources.
+//! volumes, `activeDeadlineSeconds`, eviction for lack of resources.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use crate::apiserver::{DeleteOptions, Part, Preconditions, Reason, Request};
 use crate::controllers::{Deed, EventNote, Fact, Intent, Plan};
 use crate::kernel::Time;
 
+use super::admission;
 use super::container::{Role, field_path, spec_of};
 use super::host::Host;
 use super::image::Images;
@@ -73,6 +74,8 @@ impl<'a> Pass<'a> {
             self.terminate();
         } else if self.pod.is_finished() {
             self.clean_up();
+        } else if self.record.refusal.is_some() {
+            self.reject();
         } else {
             self.bring_up();
         }
@@ -104,6 +107,19 @@ impl<'a> Pass<'a> {
             self.try_start(Slot::Main(index));
         }
         self.write_status(Stage::Active);
+    }
+
+    /// The pod was not taken: it is told so once, and has failed.
+    fn reject(&mut self) {
+        self.plan.wants = Fact::Word("Failed".into());
+        // What was written is not in the cache yet.
+        let waits = self.record.write != Write::Settled;
+        let Some(refusal) = self.record.refusal.clone().filter(|_| !waits) else {
+            return;
+        };
+        let (reason, message) = (refusal.reason.as_str(), refusal.message.as_str());
+        self.plan.events.push(EventNote::warning(self.object, reason, message));
+        self.send_status(admission::rejected(self.pod, &refusal, self.now));
     }
 
     /// The pod is over: what still runs of it is stopped.
@@ -291,6 +307,10 @@ impl<'a> Pass<'a> {
         let Some(status) = changed else {
             return;
         };
+        self.send_status(status);
+    }
+
+    fn send_status(&mut self, status: PodStatus) {
         let after = Arc::new(with_status(self.pod, status));
         self.record.told = Some(after.clone());
         self.record.write = Write::Sent;

@@ -1,89 +1,50 @@
-//! Expectations of a scenario file, checked against a lane.
+//! Expectations of a scenario file, checked against a lane of a run.
 
 use std::sync::Arc;
 
-use crate::api::{Condition, Kind, Object, Value, custom};
+use crate::api::{Condition, Kind, Object, ObjectKey, Quantity, Value, custom};
 use crate::kernel::Time;
-use crate::world::{Lane, World};
+use crate::world::{LaneId, Occurrence, PassRecord, World};
 
-use super::format::{Count, EventWanted, Expectation, Field};
+use super::expectation::{Count, EventWanted, Expectation, Field, Work, fits};
+use super::run::{Run, Told};
 use super::shell;
 
-/// Whether an expectation is met in a lane at this moment, and what was seen.
-pub fn check(expectation: &Expectation, lane: &Lane, verdict: &str) -> Result<(), String> {
-    if let Some(wanted) = expectation.verdict
-        && wanted.word() != verdict
-    {
-        return Err(format!("the verdict is {verdict}"));
+/// Whether an expectation is met in a lane at this moment, and what was seen. What takes a window
+/// (`takes`, `changes`, `order`) is left to whoever looks at each moment of it.
+pub fn check(expectation: &Expectation, run: &Run, id: LaneId) -> Result<(), String> {
+    let Some(lane) = run.lane(id) else { return Err("there is no such lane".into()) };
+    if let Some(wanted) = expectation.verdict {
+        let verdict = run.verdict(id);
+        if wanted.word() != verdict.word() {
+            return Err(format!("the verdict is {}", verdict.word()));
+        }
     }
     if let Some(count) = &expectation.count {
         check_count(count, &lane.world)?;
     }
-    if let Some(field) = &expectation.field
-        && field.takes.is_empty()
-    {
+    if let Some(field) = &expectation.field {
         check_field(field, &lane.world)?;
     }
     if let Some(event) = &expectation.event {
         check_event(event, &lane.world)?;
     }
+    if let Some(passes) = &expectation.passes {
+        check_work(passes, run, id, |_| 1)?;
+    }
+    if let Some(calls) = &expectation.calls {
+        check_work(calls, run, id, |pass| requests(calls, pass))?;
+    }
     match &expectation.kubectl {
-        Some(line) => check_line(line, expectation, lane),
+        Some(line) => check_line(line, expectation, run, id),
         None => Ok(()),
     }
 }
 
-/// An expectation in words.
-pub fn describe(expectation: &Expectation) -> String {
-    let when = match (&expectation.at, &expectation.within) {
-        (_, Some((from, to))) => format!("within {:?}..{:?}", from.0, to.0),
-        (Some(at), None) => format!("at {:?}", at.0),
-        (None, None) => "at the end".to_string(),
-    };
-    let mut what = Vec::new();
-    if let Some(verdict) = expectation.verdict {
-        what.push(format!("verdict {}", verdict.word()));
-    }
-    if let Some(count) = &expectation.count {
-        what.push(describe_count(count));
-    }
-    if let Some(field) = &expectation.field {
-        let value = match (&field.is, &field.contains, field.takes.as_slice()) {
-            (_, _, [_, ..]) => format!("takes {}", Value::Array(field.takes.clone())),
-            (_, Some(words), _) => format!("contains {words:?}"),
-            (Some(value), _, _) => format!("is {value}"),
-            (None, None, _) => "is not set".to_string(),
-        };
-        what.push(format!("{} {} {value}", field.object, field.path));
-    }
-    if let Some(event) = &expectation.event {
-        let reason = event.reason.as_deref().unwrap_or("any");
-        what.push(format!("Event {reason} of {}", event.object));
-    }
-    if let Some(line) = &expectation.kubectl {
-        what.push(format!("`{line}` prints {:?}", expectation.contains));
-    }
-    format!("{when}: {}", what.join(", "))
-}
-
-fn describe_count(count: &Count) -> String {
-    let mut words = vec![count.kind.clone()];
-    words.extend(count.selector.iter().map(|selector| format!("-l {selector}")));
-    words.extend(count.phase.iter().cloned());
-    words.extend(count.ready.map(|ready| if ready { "ready" } else { "not ready" }.to_string()));
-    let number = match (count.is, count.min, count.max) {
-        (Some(is), _, _) => format!("= {is}"),
-        (None, Some(min), Some(max)) => format!("{min} to {max}"),
-        (None, Some(min), None) => format!("≥ {min}"),
-        (None, None, Some(max)) => format!("≤ {max}"),
-        (None, None, None) => "any number".to_string(),
-    };
-    format!("{} {number}", words.join(" "))
-}
-
 /// Kubernetes' own kinds, and those that are defined in this world.
 fn kind_of(text: &str, world: &World) -> Result<Kind, String> {
-    let kind = custom::serving(world.served(), || Kind::of_argument(text));
+    let find = || Kind::of_argument(text).or_else(|| Kind::of_message(text));
+    let kind = custom::serving(world.served(), find);
     kind.ok_or_else(|| format!("there is no kind {text:?}"))
 }
 
@@ -96,18 +57,27 @@ fn check_count(count: &Count, world: &World) -> Result<(), String> {
     let namespace = count.namespace.as_deref().unwrap_or("default");
     let wanted = |object: &&Arc<Object>| {
         let meta = object.meta();
-        (!kind.info().namespaced || *meta.namespace == *namespace)
+        (!kind.info().namespaced || namespace == "*" || *meta.namespace == *namespace)
             && selector.as_ref().is_none_or(|selector| selector.matches(&meta.labels))
+            && count.name.as_ref().is_none_or(|name| is_named(&meta.name, name))
+            && count.terminating.is_none_or(|going| meta.is_terminating() == going)
             && count.phase.as_ref().is_none_or(|phase| {
                 object.as_pod().is_some_and(|pod| format!("{:?}", pod.phase()) == *phase)
             })
             && count.ready.is_none_or(|ready| is_ready(object) == ready)
+            && has_fields(object, count)
     };
     let found = world.store().list(kind).filter(wanted).count() as i64;
-    let met = count.is.is_none_or(|is| found == is)
-        && count.min.is_none_or(|min| found >= min)
-        && count.max.is_none_or(|max| found <= max);
+    let met = fits(found, count.is, count.min, count.max);
     if met { Ok(()) } else { Err(format!("there are {found}")) }
+}
+
+fn has_fields(object: &Object, count: &Count) -> bool {
+    if count.with.is_empty() {
+        return true;
+    }
+    let value = object.to_value();
+    count.with.iter().all(|(path, wanted)| same(wanted, &at_path(&value, path)))
 }
 
 fn is_ready(object: &Object) -> bool {
@@ -118,11 +88,20 @@ fn is_ready(object: &Object) -> bool {
     }
 }
 
-/// The objects that `deploy/web`, `rs/web-*` or `pod/*` name, in any namespace.
-fn named(world: &World, text: &str) -> Result<Vec<Arc<Object>>, String> {
-    let (kind, name) = text.split_once('/').ok_or_else(|| format!("{text:?} is no kind/name"))?;
+/// The objects that `deploy/web`, `rs/web-*` or `pod/*` name, in any namespace, or `a/deploy/web`
+/// in one.
+pub(super) fn named(world: &World, text: &str) -> Result<Vec<Arc<Object>>, String> {
+    let words: Vec<&str> = text.split('/').collect();
+    let (namespace, kind, name) = match words[..] {
+        [kind, name] => (None, kind, name),
+        [namespace, kind, name] => (Some(namespace), kind, name),
+        _ => return Err(format!("{text:?} is no kind/name")),
+    };
     let kind = kind_of(kind, world)?;
-    let matches = |object: &&Arc<Object>| is_named(&object.meta().name, name);
+    let matches = |object: &&Arc<Object>| {
+        is_named(&object.meta().name, name)
+            && namespace.is_none_or(|namespace| *object.meta().namespace == *namespace)
+    };
     Ok(world.store().list(kind).filter(matches).cloned().collect())
 }
 
@@ -146,22 +125,48 @@ pub fn field_value(field: &Field, world: &World) -> Result<Value, String> {
     Ok(at_path(&object.to_value(), &field.path))
 }
 
+/// Of several objects that are named, one that fits is enough.
 fn check_field(field: &Field, world: &World) -> Result<(), String> {
-    let value = match field_value(field, world) {
-        // An object that is gone has no field either.
-        Err(_) if field.is == Some(Value::Null) => return Ok(()),
-        value => value?,
-    };
-    if let Some(words) = &field.contains {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-        if !text.contains(words) {
-            return Err(format!("it is {value}"));
+    let objects = named(world, &field.object)?;
+    let mut seen = format!("there is no {}", field.object);
+    for object in &objects {
+        match check_value(field, &object.to_value()) {
+            Ok(()) => return Ok(()),
+            Err(error) => seen = error,
         }
     }
-    match &field.is {
-        Some(is) if !same(is, &value) => Err(format!("it is {value}")),
-        _ => Ok(()),
-    }
+    // An object that is gone has no field either.
+    let gone = objects.is_empty() && field.is == Some(Value::Null);
+    if gone { Ok(()) } else { Err(seen) }
+}
+
+fn check_value(field: &Field, object: &Value) -> Result<(), String> {
+    let value = at_path(object, &field.path);
+    let other = |path: &Option<String>| path.as_ref().map(|path| at_path(object, path));
+    let milli = amount(&value);
+    let bound = |bound: &Option<Value>, holds: fn(i64, i64) -> bool| {
+        let Some(bound) = bound else { return true };
+        milli.zip(amount(bound)).is_some_and(|(milli, bound)| holds(milli, bound))
+    };
+    let text = || value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let met = field.contains.as_ref().is_none_or(|words| text().contains(words))
+        && field.is.as_ref().is_none_or(|is| same(is, &value))
+        && field.not.as_ref().is_none_or(|not| !same(not, &value))
+        && bound(&field.min, |milli, bound| milli >= bound)
+        && bound(&field.max, |milli, bound| milli <= bound)
+        && other(&field.same).is_none_or(|other| other == value)
+        && other(&field.unlike).is_none_or(|other| other != value);
+    if met { Ok(()) } else { Err(format!("it is {value}")) }
+}
+
+/// A number or a quantity, in thousandths; what is not there is nothing.
+fn amount(value: &Value) -> Option<i64> {
+    let text = match value {
+        Value::Null => return Some(0),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Quantity::parse(&text).ok().map(|quantity| quantity.milli_value())
 }
 
 /// Whether a field has a value; one that Kubernetes leaves out is zero, false or empty.
@@ -227,35 +232,80 @@ fn check_event(wanted: &EventWanted, world: &World) -> Result<(), String> {
                 && is_named(&event.involved_object.name, name)
         })
         .collect();
-    let met = about.iter().any(|event| {
+    let fitting = about.iter().filter(|event| {
         wanted.reason.as_ref().is_none_or(|reason| *event.reason == **reason)
-            && wanted.contains.as_ref().is_none_or(|words| event.message.contains(words))
+            && wanted.kind.as_ref().is_none_or(|kind| format!("{:?}", event.kind) == *kind)
+            && wanted.contains.missing_in(&event.message).is_none()
     });
-    if met {
+    let told: i64 = fitting.map(|event| i64::from(event.count.max(1))).sum();
+    let least = if wanted.is.is_none() && wanted.max.is_none() { Some(1) } else { None };
+    if fits(told, wanted.is, wanted.min.or(least), wanted.max) {
         return Ok(());
     }
-    let seen: Vec<String> =
-        about.iter().rev().take(5).map(|e| format!("{}: {}", e.reason, e.message)).collect();
-    Err(format!("its Events are {seen:?}"))
+    let seen: Vec<String> = about
+        .iter()
+        .rev()
+        .take(5)
+        .map(|e| format!("{} (x{}): {}", e.reason, e.count, e.message))
+        .collect();
+    Err(format!("told {told} times; its Events are {seen:?}"))
 }
 
-fn check_line(line: &str, expectation: &Expectation, lane: &Lane) -> Result<(), String> {
+/// The sum over the passes that were meant, up to now.
+fn check_work(
+    work: &Work,
+    run: &Run,
+    id: LaneId,
+    weight: impl Fn(&PassRecord) -> i64,
+) -> Result<(), String> {
+    let since = Time::ZERO + work.since.0;
+    let past = run.past(id);
+    let past = &past[past.partition_point(|entry| entry.at < since)..];
+    let passes = past.iter().filter_map(|entry| match &entry.what {
+        Told::World(Occurrence::PassEnded(pass)) => Some(pass),
+        _ => None,
+    });
+    let found = passes.filter(|pass| is_meant(work, pass)).map(|pass| weight(pass)).sum();
+    let met = fits(found, work.is, work.min, work.max);
+    if met { Ok(()) } else { Err(format!("there were {found}")) }
+}
+
+fn is_meant(work: &Work, pass: &PassRecord) -> bool {
+    let own = |name: &String| *name == pass.controller.to_string();
+    let failed = |words: &String| pass.error.as_ref().is_some_and(|error| error.contains(words));
+    let about = |of: &String| {
+        let (kind, name) = of.split_once('/').unwrap_or((of, "*"));
+        is_of_kind(&pass.key, kind) && is_named(&pass.key.name, name)
+    };
+    work.by.as_ref().is_none_or(own)
+        && work.error.as_ref().is_none_or(failed)
+        && work.of.as_ref().is_none_or(about)
+}
+
+fn is_of_kind(key: &ObjectKey, kind: &str) -> bool {
+    let info = key.kind.info();
+    let known = Kind::of_argument(kind).or_else(|| Kind::of_message(kind));
+    known == Some(key.kind) || info.kind.eq_ignore_ascii_case(kind) || info.plural == kind
+}
+
+fn requests(work: &Work, pass: &PassRecord) -> i64 {
+    let meant = pass.acts.iter().filter(|act| {
+        let code = act.outcome.as_ref().map_or_else(|(code, _)| *code, |_| 200);
+        let verb = format!("{:?}", act.verb).to_ascii_lowercase();
+        work.verb.as_ref().is_none_or(|wanted| *wanted == verb)
+            && work.kind.as_ref().is_none_or(|kind| is_of_kind(&act.object, kind))
+            && work.code.is_none_or(|wanted| wanted == code)
+    });
+    meant.count() as i64
+}
+
+fn check_line(line: &str, wanted: &Expectation, run: &Run, id: LaneId) -> Result<(), String> {
+    let Some(lane) = run.lane(id) else { return Ok(()) };
     let text = shell::perform(&mut lane.clone(), line, None).text;
-    let missing = expectation.contains.iter().find(|words| !text.contains(*words));
-    let surplus = expectation.lacks.iter().find(|words| text.contains(*words));
-    match (missing, surplus) {
+    match (wanted.contains.missing_in(&text), wanted.lacks.found_in(&text)) {
         (None, None) => Ok(()),
         (Some(words), _) => Err(format!("it does not print {words:?} but:\n{text}")),
         (_, Some(words)) => Err(format!("it prints {words:?}:\n{text}")),
-    }
-}
-
-/// When an expectation is checked: at a moment, or from a moment on.
-pub fn due(expectation: &Expectation, end: Time) -> Time {
-    match (&expectation.at, &expectation.within) {
-        (_, Some((from, _))) => Time::ZERO + from.0,
-        (Some(at), None) => Time::ZERO + at.0,
-        (None, None) => end,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The scenario file: one YAML document that drives the page, the headless runner and the tests.
-//! Unknown keys are an error that names the key and its line.
+//! Unknown keys are an error that names the key and its line. What may stand under `expect:` is in
+//! `expectation.rs`, faults are in `world/fault.rs`, loops for kinds that users define
+//! (`cluster.operators`) in `controllers/operator`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,9 +10,12 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::api::Value;
 use crate::client::informer::QueueOrder;
+use crate::controllers::operator::OperatorSpec;
 use crate::world::{Fault, Knobs, LaneId};
 
 use super::text::Text;
+
+pub use super::expectation::{Count, EventWanted, Expectation, Field, VerdictWord, Words, Work};
 
 /// A span as a scenario writes it: `90s`, `1m30s`, `250ms`, `0s`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,6 +148,8 @@ pub struct Cluster {
     pub nodes: Option<u16>,
     /// Knobs, by controller.
     pub controllers: BTreeMap<String, KnobsFile>,
+    /// Loops for kinds that the objects define.
+    pub operators: Vec<OperatorSpec>,
     /// Latencies.
     pub network: NetworkFile,
 }
@@ -171,6 +178,10 @@ pub struct KnobsFile {
     pub workers: Option<u16>,
     /// Which queue lies between its reflectors and its cache.
     pub informer_queue: Option<QueueOrder>,
+    /// Level: whether it waits until its cache shows what it has made; true when absent.
+    pub expectations: Option<bool>,
+    /// Whether it takes a creation that timed out for made, as ReplicaSets once did.
+    pub ignores_timeouts: Option<bool>,
     /// Only in the edge lane.
     pub edge: Option<Box<KnobsFile>>,
     /// Only in the level lane.
@@ -197,6 +208,8 @@ impl KnobsFile {
         knobs.resync_period = self.resync_period.map_or(knobs.resync_period, |span| span.0);
         knobs.relist_on_start = self.relist_on_start.unwrap_or(knobs.relist_on_start);
         knobs.workers = self.workers.unwrap_or(knobs.workers);
+        knobs.expectations = self.expectations.unwrap_or(knobs.expectations);
+        knobs.ignores_timeouts = self.ignores_timeouts.unwrap_or(knobs.ignores_timeouts);
         knobs.informer_queue = self.informer_queue.unwrap_or(knobs.informer_queue);
     }
 }
@@ -215,7 +228,9 @@ pub struct Step {
     /// What the line reads from standard input.
     pub stdin: Option<String>,
     /// Words with which it must be refused.
-    pub fails: Option<String>,
+    pub fails: Option<Words>,
+    /// Words that it must print, refused or not.
+    pub prints: Option<Words>,
     /// A fault.
     pub fault: Option<FaultFile>,
     /// A manifest.
@@ -253,106 +268,6 @@ impl<'de> Deserialize<'de> for FaultFile {
 
 fn take_lanes(value: &mut Value) -> Option<Value> {
     value.as_object_mut().and_then(|map| map.remove("in"))
-}
-
-/// What must come of a run.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Expectation {
-    /// When.
-    pub at: Option<Span>,
-    /// Some time in this window.
-    pub within: Option<(Span, Span)>,
-    /// In which lanes.
-    #[serde(rename = "in")]
-    pub lanes: In,
-    /// The lane's verdict.
-    pub verdict: Option<VerdictWord>,
-    /// A number of objects.
-    pub count: Option<Count>,
-    /// A field of an object.
-    pub field: Option<Field>,
-    /// A Kubernetes Event.
-    pub event: Option<EventWanted>,
-    /// What a console line prints.
-    pub kubectl: Option<String>,
-    /// ... with these words,
-    pub contains: Vec<String>,
-    /// ... and without these.
-    pub lacks: Vec<String>,
-}
-
-/// A verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum VerdictWord {
-    Converged,
-    Converging,
-    Oscillating,
-    Stuck,
-}
-
-impl VerdictWord {
-    /// The word.
-    pub fn word(self) -> &'static str {
-        match self {
-            VerdictWord::Converged => "converged",
-            VerdictWord::Converging => "converging",
-            VerdictWord::Oscillating => "oscillating",
-            VerdictWord::Stuck => "stuck",
-        }
-    }
-}
-
-/// A number of objects.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Count {
-    /// Of this kind.
-    pub kind: String,
-    /// With these labels.
-    pub selector: Option<String>,
-    /// In this namespace; `default` when absent.
-    pub namespace: Option<String>,
-    /// Pods in this phase.
-    pub phase: Option<String>,
-    /// Pods that are, or are not, ready.
-    pub ready: Option<bool>,
-    /// So many.
-    pub is: Option<i64>,
-    /// At least so many.
-    pub min: Option<i64>,
-    /// At most so many.
-    pub max: Option<i64>,
-}
-
-/// A field of an object.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Field {
-    /// `deploy/web`; a name may end in `*`.
-    pub object: String,
-    /// `status.readyReplicas`, `status.conditions[type=Available].status`.
-    pub path: String,
-    /// Its value; null: it is not there.
-    pub is: Option<Value>,
-    /// Words in it.
-    pub contains: Option<String>,
-    /// Each of these values, some time in the window.
-    pub takes: Vec<Value>,
-}
-
-/// A Kubernetes Event.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EventWanted {
-    /// About whom: `rs/web-*`.
-    pub object: String,
-    /// Its reason.
-    pub reason: Option<String>,
-    /// Words in its message.
-    pub contains: Option<String>,
 }
 
 /// What a teacher says or asks.

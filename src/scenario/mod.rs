@@ -1,9 +1,12 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
+mod describe;
 pub mod expect;
+pub mod expectation;
 pub mod format;
 mod load;
 mod metrics;
+mod pending;
 pub mod report;
 mod repository;
 mod run;

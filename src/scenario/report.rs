@@ -1,6 +1,5 @@
 //! Plays a scenario to its end without a page, and says what came of it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +7,11 @@ use serde_json::json;
 
 use crate::api::Value;
 use crate::kernel::Time;
+use crate::kubectl::Output;
 use crate::world::{LaneId, Verdict};
 
-use super::expect;
-use super::format::Expectation;
-use super::run::Run;
+use super::pending::{Outcome, Pending};
+use super::run::{Input, Run};
 use super::scenario::Scenario;
 use super::shell;
 
@@ -51,18 +50,6 @@ pub struct LaneReport {
     pub checks: Vec<(String, Result<(), String>)>,
 }
 
-/// An expectation that a lane has still to meet.
-struct Pending<'a> {
-    expectation: &'a Expectation,
-    lane: LaneId,
-    due: Time,
-    /// For a window: its end, and the values that were taken so far.
-    until: Option<Time>,
-    seen: BTreeSet<String>,
-    met: bool,
-    last: String,
-}
-
 /// Plays a scenario: all lanes, or only those named, to `until` or to its last expectation.
 pub fn play(
     scenario: &Scenario,
@@ -77,134 +64,81 @@ pub fn play(
     let end = Time::ZERO + until.unwrap_or_else(|| length(&scenario));
     let seed = seed.unwrap_or_else(|| scenario.seed());
     let mut run = Run::new(Arc::new(scenario.clone()), seed, Vec::new());
-    let mut checks: Vec<(String, LaneId, Result<(), String>)> = Vec::new();
-    let mut pending = pending(&scenario, &run, end);
-    pending.sort_by_key(|pending| pending.due);
+    let mut checks: Vec<Outcome> = Vec::new();
+    let mut pending = Pending::all(&scenario.file.expect, &run, end);
     let mut complete = true;
     while complete {
         let next = pending.iter().map(|pending| pending.due).min().unwrap_or(end).min(end);
         let windows = pending.iter().any(|p| p.until.is_some() && p.due <= run.now());
         if windows {
             // Inside a window every moment counts.
-            let horizon = pending.iter().filter_map(|p| p.until).max().unwrap_or(end).min(end);
-            let later = pending.iter().filter(|p| p.due > run.now()).map(|p| p.due).min();
-            complete = (0..BUDGET).any(|count| {
-                let stop = later.unwrap_or(horizon).min(horizon);
+            let horizon = pending.iter().filter_map(|p| p.until).filter(|until| *until > run.now());
+            let later = pending.iter().filter(|p| p.due > run.now()).map(|p| p.due);
+            let stop = horizon.chain(later).min().unwrap_or(end).min(end);
+            complete = (0..BUDGET).any(|_| {
                 let moved = run.step(stop);
-                look(&mut pending, &run);
-                !moved || count + 1 == BUDGET
+                pending.iter_mut().for_each(|pending| pending.look(&run));
+                !moved
             });
         } else {
             complete = run.run_until(next, BUDGET);
-            look(&mut pending, &run);
+            pending.iter_mut().for_each(|pending| pending.look(&run));
         }
         settle(&mut pending, &mut checks, run.now(), end);
         if run.now() >= end {
             break;
         }
     }
-    for pending in pending {
-        checks.push((expect::describe(pending.expectation), pending.lane, result(&pending)));
-    }
-    checks.extend(refusals(&run));
+    checks.extend(pending.iter().map(Pending::outcome));
+    checks.extend(answers(&run));
     Report { seed, lanes: lane_reports(&run, checks), complete }
 }
 
-fn pending<'a>(scenario: &'a Scenario, run: &Run, end: Time) -> Vec<Pending<'a>> {
-    let lanes: Vec<LaneId> = run.lanes().iter().map(|lane| lane.id).collect();
-    let expectations = scenario.file.expect.iter();
-    expectations
-        .flat_map(|expectation| {
-            let meant = lanes.iter().filter(|lane| expectation.lanes.includes(**lane));
-            meant.map(|lane| Pending {
-                expectation,
-                lane: *lane,
-                due: expect::due(expectation, end),
-                until: expectation.within.map(|(_, to)| Time::ZERO + to.0),
-                seen: BTreeSet::new(),
-                met: false,
-                last: "not reached".to_string(),
-            })
-        })
-        .collect()
-}
-
-/// Looks at all expectations that are due now.
-fn look(pending: &mut [Pending], run: &Run) {
-    for pending in pending.iter_mut().filter(|p| p.due <= run.now() && !p.met) {
-        if pending.until.is_some_and(|until| run.now() > until) {
-            continue;
-        }
-        let Some(lane) = run.lane(pending.lane) else { continue };
-        match &pending.expectation.field {
-            Some(field) if !field.takes.is_empty() => {
-                if let Ok(value) = expect::field_value(field, &lane.world) {
-                    pending.seen.insert(value.to_string());
-                }
-                let taken = |wanted: &&Value| pending.seen.contains(&wanted.to_string());
-                pending.met = field.takes.iter().filter(taken).count() == field.takes.len();
-                pending.last = format!("it took {:?}", pending.seen);
-            }
-            _ => {
-                let verdict = run.verdict(pending.lane);
-                let result = expect::check(pending.expectation, lane, verdict.word());
-                pending.met = result.is_ok();
-                pending.last = result.err().unwrap_or_default();
-            }
-        }
-    }
-}
-
-/// Takes out what is decided: met, or past its moment or window.
-fn settle(
-    pending: &mut Vec<Pending>,
-    checks: &mut Vec<(String, LaneId, Result<(), String>)>,
-    now: Time,
-    end: Time,
-) {
+/// Takes out what is decided.
+fn settle(pending: &mut Vec<Pending>, checks: &mut Vec<Outcome>, now: Time, end: Time) {
     pending.retain(|pending| {
-        let over = pending.until.unwrap_or(pending.due).min(end) <= now;
-        if pending.met || (over && pending.due <= now) {
-            let text = expect::describe(pending.expectation);
-            checks.push((text, pending.lane, result(pending)));
-            return false;
+        let decided = pending.is_decided(now, end);
+        if decided {
+            checks.push(pending.outcome());
         }
-        true
+        !decided
     });
 }
 
-fn result(pending: &Pending) -> Result<(), String> {
-    if pending.met { Ok(()) } else { Err(pending.last.clone()) }
-}
-
-/// Steps of the script that failed without being meant to, or did not fail as they should.
-fn refusals(run: &Run) -> Vec<(String, LaneId, Result<(), String>)> {
+/// Steps of the script that failed without being meant to, did not fail as they should, or did not
+/// print what they should.
+fn answers(run: &Run) -> Vec<Outcome> {
     let mut found = Vec::new();
     for (number, input) in run.script().iter().enumerate().filter(|(_, i)| i.at <= run.now()) {
         for lane in run.lanes().iter().filter(|lane| input.lanes.includes(lane.id)) {
             let Some(output) = run.output(true, number, lane.id) else { continue };
-            let text = output.text.trim();
-            let (what, result) = match &input.fails {
-                Some(words) => (
-                    format!("`{}` is refused with {words:?}", input.line),
-                    if output.error && text.contains(words.as_str()) {
-                        Ok(())
-                    } else {
-                        Err(format!("it answers {text:?}"))
-                    },
-                ),
-                None if output.error => {
-                    (format!("`{}` succeeds", input.line), Err(format!("it answers {text:?}")))
-                }
-                None => continue,
-            };
-            found.push((what, lane.id, result));
+            let said = answer(input, output);
+            found.extend(said.into_iter().map(|(what, result)| (what, lane.id, result)));
         }
     }
     found
 }
 
-fn lane_reports(run: &Run, checks: Vec<(String, LaneId, Result<(), String>)>) -> Vec<LaneReport> {
+fn answer(input: &Input, output: &Output) -> Vec<(String, Result<(), String>)> {
+    let text = output.text.trim();
+    let result = |met: bool| if met { Ok(()) } else { Err(format!("it answers {text:?}")) };
+    let mut found = Vec::new();
+    match &input.fails {
+        Some(words) => {
+            let met = output.error && words.missing_in(text).is_none();
+            found.push((format!("`{}` is refused with {words}", input.line), result(met)));
+        }
+        None if output.error => found.push((format!("`{}` succeeds", input.line), result(false))),
+        None => {}
+    }
+    if let Some(words) = &input.prints {
+        let met = words.missing_in(text).is_none();
+        found.push((format!("`{}` prints {words}", input.line), result(met)));
+    }
+    found
+}
+
+fn lane_reports(run: &Run, checks: Vec<Outcome>) -> Vec<LaneReport> {
     let lanes = run.lanes().iter();
     lanes
         .map(|lane| {
@@ -228,7 +162,7 @@ fn lane_reports(run: &Run, checks: Vec<(String, LaneId, Result<(), String>)>) ->
 fn length(scenario: &Scenario) -> Duration {
     let expectations = scenario.file.expect.iter();
     let last =
-        expectations.filter_map(|e| e.within.map(|(_, to)| to.0).or(e.at.map(|at| at.0))).max();
+        expectations.filter_map(|e| e.window().map(|(_, to)| to.0).or(e.at.map(|at| at.0))).max();
     let steps = scenario.file.steps.iter().map(|step| step.at.0).max().unwrap_or_default();
     last.unwrap_or(steps + REST).max(steps)
 }

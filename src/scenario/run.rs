@@ -10,6 +10,7 @@ use crate::kernel::Time;
 use crate::kubectl::Output;
 use crate::world::{Activity, Lane, LaneId, Occurrence, Simulation, Verdict};
 
+use super::expectation::Words;
 use super::format::In;
 use super::metrics::{Sample, Series};
 use super::scenario::Scenario;
@@ -36,7 +37,9 @@ pub struct Input {
     /// What it reads from standard input.
     pub stdin: Option<String>,
     /// Words with which it must be refused (script only).
-    pub fails: Option<String>,
+    pub fails: Option<Words>,
+    /// Words that it must print (script only).
+    pub prints: Option<Words>,
 }
 
 /// Something to tell of a lane.
@@ -363,6 +366,7 @@ impl Run {
             line: line.to_string(),
             stdin: stdin.map(str::to_string),
             fails: None,
+            prints: None,
         });
         self.do_what_is_due();
         let answered = self.simulation.lanes.iter().filter_map(|lane| {

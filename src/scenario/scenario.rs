@@ -100,6 +100,7 @@ impl Scenario {
             knobs: knobs.collect(),
             images: self.images.clone(),
             load: self.load.clone(),
+            operators: cluster.operators.clone(),
             ..Options::default()
         }
     }
@@ -115,6 +116,7 @@ impl Scenario {
                 line: "git push".into(),
                 stdin: Some(self.file.git.clone()),
                 fails: None,
+                prints: None,
             });
         }
         if !self.file.objects.trim().is_empty() {
@@ -124,6 +126,7 @@ impl Scenario {
                 line: "apply -f -".into(),
                 stdin: Some(self.file.objects.clone()),
                 fails: None,
+                prints: None,
             });
         }
         for step in &self.file.steps {
@@ -143,6 +146,7 @@ impl Scenario {
                 line,
                 stdin,
                 fails: step.fails.clone(),
+                prints: step.prints.clone(),
             });
         }
         script.sort_by_key(|input| input.at);

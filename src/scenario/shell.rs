@@ -29,11 +29,30 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
         Some(Err(error)) => return Output::new(format!("error: {error}\n"), true),
         None => {}
     }
-    kubectl::run(line, stdin, &mut Shell(&mut lane.world))
+    let stdin = stdin.map(|text| with_uids(text, &lane.world));
+    kubectl::run(line, stdin.as_deref(), &mut Shell(&mut lane.world))
+}
+
+/// `$(uid secret/issuer)` in a text stands for the uid of that object, in any namespace, or
+/// `$(uid one/secret/issuer)` in one: a text cannot know what the server gives out.
+fn with_uids(text: &str, world: &World) -> String {
+    let mut parts = text.split("$(uid ");
+    let mut filled = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let found = part.split_once(')').and_then(|(name, rest)| {
+            let objects = super::expect::named(world, name.trim()).ok()?;
+            Some((objects.first()?.meta().uid.clone(), rest))
+        });
+        match found {
+            Some((uid, rest)) => filled.extend([&*uid, rest]),
+            None => filled.extend(["$(uid ", part]),
+        }
+    }
+    filled
 }
 
 /// The verbs of faults.
-const FAULTS: [&str; 14] = [
+const FAULTS: [&str; 15] = [
     "apiserver",
     "compact",
     "container",
@@ -42,6 +61,7 @@ const FAULTS: [&str; 14] = [
     "delay",
     "drop",
     "duplicate",
+    "fail",
     "kill",
     "leader",
     "node",

@@ -85,7 +85,8 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         ControllerId::NodeLifecycle
         | ControllerId::Disruption
         | ControllerId::ResourceQuota
-        | ControllerId::Namespace => LoopId::NodeLifecycle,
+        | ControllerId::Namespace
+        | ControllerId::Operator => LoopId::NodeLifecycle,
         ControllerId::HorizontalAutoscaler => LoopId::HorizontalAutoscaler,
         ControllerId::GitOps => LoopId::GitOps,
         ControllerId::Job => LoopId::Job,

@@ -188,7 +188,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
             _ => return Err(Notice::Malformed),
         };
         let at = Time::from_nanos(at.min(LATEST));
-        inputs.push(Input { at, lanes, line, stdin, fails: None });
+        inputs.push(Input { at, lanes, line, stdin, fails: None, prints: None });
     }
     inputs.sort_by_key(|input| input.at);
     let mut session = Session::at_start(Arc::new(scenario), saved.seed, inputs);

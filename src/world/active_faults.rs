@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::WatchEvent;
+use crate::apiserver::{Request, WatchEvent};
 use crate::kernel::Time;
 
 use super::ControllerId;
 use super::fault::{ContainerTrouble, Fault, How, ServerTrouble, Target, Trap};
 use super::process::Process;
+use super::request_trap::RequestTrap;
 use super::step::Step;
 use super::stream::{Fate, Flight};
 use super::world::World;
@@ -20,6 +21,7 @@ use super::world::World;
 #[derive(Clone, Debug, Default)]
 pub struct ActiveFaults {
     traps: Vec<(Trap, Option<ControllerId>)>,
+    requests: Vec<(RequestTrap, ControllerId)>,
     server: BTreeMap<ServerTrouble, Time>,
     cuts: BTreeMap<ControllerId, Time>,
     paused: BTreeMap<ControllerId, Time>,
@@ -92,6 +94,17 @@ impl ActiveFaults {
         fate
     }
 
+    /// How a request of a process is refused, and whether it is carried out all the same.
+    pub(super) fn refuse(&mut self, from: ControllerId, request: &Request) -> Option<RequestTrap> {
+        let caught =
+            |(trap, id): &&mut (RequestTrap, ControllerId)| *id == from && trap.matches(request);
+        let (trap, _) = self.requests.iter_mut().find(caught)?;
+        trap.count = trap.count.saturating_sub(1);
+        let found = trap.clone();
+        self.requests.retain(|(trap, _)| trap.count > 0);
+        Some(found)
+    }
+
     fn lasting(&mut self, ending: Ending) -> u64 {
         self.next += 1;
         self.ends.insert(self.next, ending);
@@ -149,6 +162,11 @@ impl World {
                 }
             }
             Fault::Message(trap) => self.set_trap(trap),
+            Fault::Request(trap) => {
+                for id in self.targets(&trap.from) {
+                    self.faults.requests.push((trap.clone(), id));
+                }
+            }
             Fault::Cut(target, lasts) => {
                 for id in self.targets(target) {
                     self.cut(id, *lasts);

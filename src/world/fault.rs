@@ -9,6 +9,7 @@ use crate::api::{Kind, Str, Value};
 use crate::apiserver::WatchEventType;
 
 use super::ControllerId;
+use super::request_trap::RequestTrap;
 
 /// Something that is done to the machinery.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub enum Fault {
     Crash(Target, CrashPoint),
     /// The next watch events that match are struck.
     Message(Trap),
+    /// The next requests that match are answered with an error.
+    Request(RequestTrap),
     /// A process's watches break, and stay broken for so long.
     Cut(Target, Duration),
     /// A cache is replayed into its queue now.
@@ -132,15 +135,15 @@ pub struct FaultError {
 const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
-const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, cut, resync, leader, \
-                     compact, apiserver, node, container";
+const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, fail, cut, resync, \
+                     leader, compact, apiserver, node, container";
 
-fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
+pub(super) fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
     Err(FaultError { key: key.map(str::to_string), message: message.into() })
 }
 
 /// The fields of a fault, taken out one by one, so that what is left over can be named.
-struct Fields(BTreeMap<String, Value>);
+pub(super) struct Fields(pub(super) BTreeMap<String, Value>);
 
 impl Fields {
     fn of(verb: &str, value: &Value) -> Result<Fields, FaultError> {
@@ -156,7 +159,7 @@ impl Fields {
         }
     }
 
-    fn text(&mut self, key: &str) -> Result<Option<String>, FaultError> {
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, FaultError> {
         match self.0.remove(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -176,10 +179,26 @@ impl Fields {
         }
     }
 
-    fn target(&mut self, key: &str) -> Result<Target, FaultError> {
+    pub(super) fn target(&mut self, key: &str) -> Result<Target, FaultError> {
         match self.text(key)? {
             Some(text) => Target::parse(&text),
             None => error(Some(key), format!("{key}: which controller? such as replicaset")),
+        }
+    }
+
+    pub(super) fn kind(&mut self) -> Result<Option<Kind>, FaultError> {
+        let Some(text) = self.text("kind")? else { return Ok(None) };
+        match Kind::of_argument(&text).or_else(|| Kind::of_message(&text)) {
+            Some(kind) => Ok(Some(kind)),
+            None => error(Some("kind"), format!("kind: there is no kind {text:?}")),
+        }
+    }
+
+    pub(super) fn count(&mut self) -> Result<u32, FaultError> {
+        match self.text("count")?.map(|text| text.parse()) {
+            None => Ok(1),
+            Some(Ok(count)) => Ok(count),
+            Some(Err(_)) => error(Some("count"), "count: takes a number"),
         }
     }
 
@@ -240,6 +259,7 @@ impl Fault {
             }
             "duplicate" => Fault::Message(Trap::read(How::Duplicate, &mut fields)?),
             "reorder" => Fault::Message(Trap::read(How::Reorder, &mut fields)?),
+            "fail" => Fault::Request(RequestTrap::read(&mut fields)?),
             "compact" => Fault::Compact,
             "apiserver" => read_server(&mut fields)?,
             "node" => read_node(&mut fields)?,
@@ -257,7 +277,8 @@ impl Fault {
         let Some(verb) = words.next() else { return error(None, format!("which? {VERBS}")) };
         let mut map = serde_json::Map::new();
         for word in words {
-            match word.split_once('=') {
+            // What names a pod by its labels is no key with a value.
+            match word.split_once('=').filter(|_| !word.starts_with("$(")) {
                 Some((key, value)) => map.insert(key.into(), value.into()),
                 None if map.is_empty() && !matches!(verb, "apiserver" | "compact") => {
                     let name = match verb {
@@ -342,6 +363,7 @@ impl Fault {
             | Fault::Resync(target)
             | Fault::Leader(target, _) => Some(target),
             Fault::Message(trap) => Some(&trap.to),
+            Fault::Request(trap) => Some(&trap.from),
             _ => None,
         }
     }
@@ -386,13 +408,7 @@ impl Trap {
             }
             None => fields.target("to")?,
         };
-        let kind = match fields.text("kind")? {
-            None => None,
-            Some(text) => match Kind::of_argument(&text).or_else(|| Kind::of_message(&text)) {
-                Some(kind) => Some(kind),
-                None => return error(Some("kind"), format!("kind: there is no kind {text:?}")),
-            },
-        };
+        let kind = fields.kind()?;
         let event = match fields.text("type")?.map(|t| t.to_ascii_uppercase()).as_deref() {
             None => None,
             Some("ADDED") => Some(WatchEventType::Added),
@@ -410,11 +426,7 @@ impl Trap {
             Some("wire") => true,
             Some(text) => return error(Some("at"), format!("at: {text:?} is not door or wire")),
         };
-        let count = match fields.text("count")?.map(|text| text.parse()) {
-            None => 1,
-            Some(Ok(count)) => count,
-            Some(Err(_)) => return error(Some("count"), "count: takes a number"),
-        };
+        let count = fields.count()?;
         let name = fields.text("name")?.map(Str::from);
         Ok(Trap { how, to, kind, event, name, on_wire, count })
     }
@@ -500,6 +512,7 @@ impl fmt::Display for Fault {
             Fault::Restart(target) => write!(f, "restart {target}"),
             Fault::Crash(target, point) => write!(f, "crash {target} point={}", point.word()),
             Fault::Message(trap) => trap.fmt(f),
+            Fault::Request(trap) => trap.fmt(f),
             Fault::Cut(target, lasts) => write!(f, "cut {target} for={}", span(*lasts)),
             Fault::Resync(target) => write!(f, "resync {target}"),
             Fault::Leader(target, None) => write!(f, "leader {target} replicas=2"),
@@ -544,6 +557,7 @@ mod tests {
         let faults = [
             json!({"drop": {"to": "replicaset", "kind": "Pod", "type": "DELETED", "count": 2}}),
             json!({"delay": {"to": "deployment", "by": "250ms", "at": "wire"}}),
+            json!({"fail": {"from": "replicaset", "verb": "create", "with": "timeout"}}),
             json!({"kill": "replicaset"}),
             json!({"kill": {"controller": "kubelet/node-1"}, "for": "1m30s"}),
             json!({"crash": {"controller": "replicaset", "point": "betweenWrites"}}),

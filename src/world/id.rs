@@ -25,6 +25,8 @@ pub enum ControllerId {
     EndpointSlice,
     /// The second process of the controller of this number in `DOUBLED`: see `election.rs`.
     Standby(u8),
+    /// The loops for kinds that users define.
+    Operator,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -40,7 +42,7 @@ impl ControllerId {
     ];
 
     /// Those that start when there is first something for them: see `on_demand.rs`.
-    pub const ON_DEMAND: [ControllerId; 10] = [
+    pub const ON_DEMAND: [ControllerId; 11] = [
         ControllerId::Disruption,
         ControllerId::ResourceQuota,
         ControllerId::Namespace,
@@ -51,6 +53,7 @@ impl ControllerId {
         ControllerId::EndpointSlice,
         ControllerId::HorizontalAutoscaler,
         ControllerId::GitOps,
+        ControllerId::Operator,
     ];
 
     /// Those of which there can be two, with leader election.
@@ -110,6 +113,7 @@ impl ControllerId {
             ControllerId::EndpointSlice => "endpointslice",
             // No `role` is a second process.
             ControllerId::Standby(_) => "standby",
+            ControllerId::Operator => "operator",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -135,6 +139,7 @@ impl ControllerId {
             ControllerId::DaemonSet => 0x2_0006,
             ControllerId::EndpointSlice => 0x2_0007,
             ControllerId::Standby(n) => 0x3_0000 + u64::from(n),
+            ControllerId::Operator => 0x2_0008,
         }
     }
 
@@ -157,6 +162,7 @@ impl ControllerId {
             ControllerId::DaemonSet => "daemonset-controller",
             ControllerId::EndpointSlice => "endpoint-slice-controller",
             ControllerId::Standby(_) => "standby",
+            ControllerId::Operator => "operator",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

@@ -7,6 +7,7 @@ use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::gitops::{self, GitOps};
 use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
 use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::operator::Operator;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{
     Change, Context, Plan, Woken, cron_job, daemon_set, deployment, disruption, endpoint_slice,
@@ -127,6 +128,8 @@ pub enum Mind {
     GitOps(Box<GitOps>),
     /// Back-offs, and pods that were counted.
     Job(Box<job::Memory>),
+    /// Level-triggered; what it is for.
+    Operator(Box<Operator>),
     /// Level-triggered, and remembers nothing.
     Plain(&'static Plain),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
@@ -145,6 +148,7 @@ impl Mind {
             ControllerId::HorizontalAutoscaler => Mind::HorizontalAutoscaler(Box::default()),
             ControllerId::GitOps => Mind::GitOps(Box::default()),
             ControllerId::Job => Mind::Job(Box::default()),
+            ControllerId::Operator => Mind::Operator(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
             other => plain(other).map_or(Mind::Kubelet, Mind::Plain),
         }
@@ -161,6 +165,7 @@ impl Mind {
             Mind::HorizontalAutoscaler(_) => Mind::of(ControllerId::HorizontalAutoscaler),
             Mind::GitOps(_) => Mind::of(ControllerId::GitOps),
             Mind::Job(_) => Mind::of(ControllerId::Job),
+            Mind::Operator(operator) => Mind::Operator(operator.clone()),
             Mind::Plain(plain) => Mind::Plain(plain),
             Mind::Kubelet => Mind::Kubelet,
         }
@@ -176,7 +181,7 @@ impl Mind {
             ControllerId::NodeLifecycle => &[Kind::Node, Kind::Lease, Kind::Pod],
             ControllerId::HorizontalAutoscaler => AUTOSCALED,
             ControllerId::GitOps => GITOPS,
-            ControllerId::Kubelet(_) => &[Kind::Pod],
+            ControllerId::Kubelet(_) | ControllerId::Operator => &[Kind::Pod],
             ControllerId::Job => &[Kind::Job, Kind::Pod],
             other => plain(other).map_or(&[], |plain| plain.kinds),
         }
@@ -193,6 +198,7 @@ impl Mind {
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.wakes(change),
             Mind::GitOps(gitops) => gitops.wakes(change),
             Mind::Job(memory) => memory.wakes(change, cx),
+            Mind::Operator(operator) => operator.wakes(change),
             Mind::Plain(plain) => (plain.wakes)(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
@@ -209,6 +215,7 @@ impl Mind {
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.sync(key, cx),
             Mind::GitOps(gitops) => gitops.sync(key, cx),
             Mind::Job(memory) => memory.sync(key, cx),
+            Mind::Operator(operator) => operator.sync(key, cx),
             Mind::Plain(plain) => (plain.sync)(key, cx),
             Mind::Kubelet => Plan::default(),
         }

@@ -13,9 +13,11 @@ use crate::api::custom::Served;
 use crate::api::{Kind, Object, custom};
 use crate::apiserver::custom::{kind_of, served};
 use crate::apiserver::{Commit, Request};
+use crate::controllers::operator::Operator;
 use crate::kernel::Rng;
 
 use super::ControllerId;
+use super::mind::Mind;
 use super::options::Knobs;
 use super::stream::Stream;
 use super::world::World;
@@ -76,6 +78,12 @@ impl World {
             return;
         }
         self.add_process(id);
+        let specs = &self.options.operators;
+        if let Some(process) = self.processes.get_mut(&id)
+            && id == ControllerId::Operator
+        {
+            process.mind = Mind::Operator(Box::new(Operator::new(specs)));
+        }
         if matches!(id, ControllerId::Namespace | ControllerId::ResourceQuota) {
             self.watch_all_defined(id);
         }
@@ -103,6 +111,10 @@ impl World {
             [ControllerId::GarbageCollector, ControllerId::Namespace, ControllerId::ResourceQuota]
         {
             self.watch_more(id, kind);
+        }
+        if self.options.operators.iter().any(|spec| *spec.kind == *kind.info().kind) {
+            self.call(ControllerId::Operator);
+            self.watch_more(ControllerId::Operator, kind);
         }
     }
 

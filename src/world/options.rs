@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::client::informer::QueueOrder;
+use crate::controllers::operator::OperatorSpec;
 use crate::node::Images;
 
 use super::metrics::Load;
@@ -25,6 +26,8 @@ pub struct Options {
     pub images: Images,
     /// What they use.
     pub load: Vec<Load>,
+    /// Loops for kinds that users define.
+    pub operators: Vec<OperatorSpec>,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             knobs: BTreeMap::new(),
             images: Images::default(),
             load: Vec::new(),
+            operators: Vec::new(),
         }
     }
 }
@@ -83,6 +87,10 @@ pub struct Knobs {
     pub workers: u16,
     /// Which queue lies between its reflectors and its cache.
     pub informer_queue: QueueOrder,
+    /// Level only: whether a key waits until the cache shows what its last pass made and deleted.
+    pub expectations: bool,
+    /// Whether a creation that timed out counts as made: what ReplicaSets did before v1.20.
+    pub ignores_timeouts: bool,
 }
 
 impl Default for Knobs {
@@ -93,6 +101,8 @@ impl Default for Knobs {
             relist_on_start: false,
             workers: 5,
             informer_queue: QueueOrder::InOrder,
+            expectations: true,
+            ignores_timeouts: false,
         }
     }
 }

@@ -90,7 +90,8 @@ impl World {
     fn level_plan(&mut self, id: ControllerId, key: &ObjectKey) -> Plan {
         let (now, seed) = (self.now, self.options.seed);
         let Some(process) = self.processes.get_mut(&id) else { return Plan::default() };
-        let promises_kept = process.expectations.satisfied(&promises::expectations_key(key), now);
+        let promises_kept = !process.knobs.expectations
+            || process.expectations.satisfied(&promises::expectations_key(key), now);
         let cx = Context { cache: &process.cache, now, seed, promises_kept };
         let ControllerId::Kubelet(node) = id else { return process.mind.sync(key, &cx) };
         let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else {
@@ -242,7 +243,11 @@ impl World {
         pass.record.ended = Some(now);
         pass.record.error = ended.error.clone();
         let key = pass.record.key.clone();
-        let after = pass.run.plan().requeue_after;
+        let mut after = pass.run.plan().requeue_after;
+        if pass.run.plan().limited {
+            let wait = process.limiter.when(&key, now);
+            after = after.map(|after| after.max(wait));
+        }
         let failed = ended.error.is_some();
         self.totals.retries += u64::from(failed);
         pass.record.comes_back = match process.flavour {

@@ -254,6 +254,7 @@ impl Reaction<'_> {
         if !is_set {
             self.entry.timer = Some(now + after);
             self.plan.requeue_after = Some(after);
+            self.plan.limited = delay.is_some_and(|delay| delay.is_zero());
         }
     }
 }

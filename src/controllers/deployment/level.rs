@@ -204,6 +204,7 @@ impl<'a> Pass<'a> {
             if is_rollout {
                 let delay = progress::requeue_delay(&self.deployment, &status, now);
                 self.plan.requeue_after = delay.map(progress::requeue_after);
+                self.plan.limited = delay.is_some_and(|delay| delay.is_zero());
             }
             return self.plan;
         }

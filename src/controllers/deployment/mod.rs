@@ -111,6 +111,7 @@ pub fn on_timer(key: &ObjectKey, cx: &Context, ledger: &mut Ledger) -> Plan {
 fn joined(mut plan: Plan, next: Plan) -> Plan {
     plan.batches.extend(next.batches);
     plan.events.extend(next.events);
+    plan.limited |= next.limited;
     plan.trail.extend(next.trail);
     (plan.sees, plan.wants) = (next.sees, next.wants);
     plan.requeue_after = match (plan.requeue_after, next.requeue_after) {

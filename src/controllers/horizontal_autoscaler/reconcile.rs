@@ -45,6 +45,8 @@ pub struct Decision {
     pub current: i32,
     /// The size that shall be.
     pub desired: i32,
+    /// What its status goes on saying instead, if nothing could be computed.
+    pub said: Option<i32>,
     /// The size that the metrics ask for within the bounds, before it was steadied and limited.
     pub raw: Option<i32>,
     /// Why the size changes, if it does.
@@ -72,13 +74,8 @@ pub fn decide(input: &Input, history: &mut History) -> Decision {
             let reference = &input.spec.reference;
             decision.error =
                 Some(format!("failed to query scale subresource for {reference}: {error}"));
-            let status = input.object.as_generic().and_then(|object| object.rest.get("status"));
-            let number = |field: &str| {
-                let number = status.and_then(|s| s.get(field)).and_then(Value::as_i64);
-                number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0)
-            };
-            decision.current = number("currentReplicas");
-            decision.desired = number("desiredReplicas");
+            decision.current = said(input.object, "currentReplicas");
+            decision.desired = said(input.object, "desiredReplicas");
             return decision;
         }
     };
@@ -130,6 +127,7 @@ fn by_metrics(input: &Input, scale: &Scale, decision: &mut Decision, history: &m
         }
         let error = wish.error.unwrap_or_default();
         decision.warnings.push(("FailedComputeMetricsReplicas", error.clone()));
+        decision.said = Some(said(input.object, "desiredReplicas"));
         decision.error = Some(format!(
             "failed to compute desired number of replicas based on listed metrics for {}: {error}",
             spec.reference
@@ -283,7 +281,8 @@ impl Decision {
         };
         status.insert("observedGeneration".into(), generic.metadata.generation.into());
         status.insert("currentReplicas".into(), self.current.into());
-        status.insert("desiredReplicas".into(), self.desired.into());
+        let desired = self.said.unwrap_or(self.desired);
+        status.insert("desiredReplicas".into(), desired.into());
         match &self.metrics {
             Some(metrics) => status.insert("currentMetrics".into(), json!(metrics)),
             None => status.remove("currentMetrics"),
@@ -295,6 +294,13 @@ impl Decision {
         generic.rest.insert("status".into(), Value::Object(status));
         after
     }
+}
+
+/// A number of the status up to now.
+fn said(object: &Object, field: &str) -> i32 {
+    let status = object.as_generic().and_then(|object| object.rest.get("status"));
+    let number = status.and_then(|status| status.get(field)).and_then(Value::as_i64);
+    number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0)
 }
 
 fn conditions_of(object: &Object) -> Vec<Condition> {

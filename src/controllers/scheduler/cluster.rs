@@ -12,6 +12,8 @@ use crate::api::{Kind, Node, Object, ObjectKey, Pod, Str, StrMap};
 use crate::client::Cache;
 use crate::kernel::Time;
 
+use super::inter_pod::anti_affinity_of;
+use super::ports::HostPort;
 use super::resources::{Resources, Usage};
 
 /// A node, and what the pods on it take.
@@ -29,6 +31,8 @@ pub struct NodeInfo {
     pub scored_cpu_milli: i64,
     /// The same for memory, in bytes.
     pub scored_memory: i64,
+    /// The ports of the machine that its pods take.
+    pub ports: Vec<HostPort>,
     /// How many pods are on it.
     pub pods: i64,
 }
@@ -43,6 +47,7 @@ impl NodeInfo {
         self.requested.add(&usage.request);
         self.scored_cpu_milli += usage.scored_cpu_milli;
         self.scored_memory += usage.scored_memory;
+        self.ports.extend(usage.ports.iter().cloned());
         self.pods += 1;
     }
 
@@ -50,12 +55,16 @@ impl NodeInfo {
         self.requested.subtract(&usage.request);
         self.scored_cpu_milli -= usage.scored_cpu_milli;
         self.scored_memory -= usage.scored_memory;
+        for port in &usage.ports {
+            let place = self.ports.iter().position(|taken| taken == port);
+            place.map(|place| self.ports.swap_remove(place));
+        }
         self.pods -= 1;
     }
 }
 
 /// What pods of one group have in common.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
     /// Their namespace.
     pub namespace: Str,
@@ -63,6 +72,10 @@ pub struct Group {
     pub owner: Str,
     /// Their labels.
     pub labels: StrMap,
+    /// Which pods they require to keep away.
+    pub keeps_away: Str,
+    /// They are being deleted: spreading no longer counts them.
+    pub is_going: bool,
 }
 
 impl Group {
@@ -72,6 +85,8 @@ impl Group {
             namespace: pod.metadata.namespace.clone(),
             owner: owner.unwrap_or_default(),
             labels: pod.metadata.labels.clone(),
+            keeps_away: anti_affinity_of(&pod.spec),
+            is_going: pod.metadata.is_terminating(),
         }
     }
 }
@@ -82,8 +97,7 @@ struct Placement {
     uid: Str,
     node: Str,
     usage: Usage,
-    /// Absent once the pod is being deleted: spreading no longer counts it.
-    group: Option<Arc<Group>>,
+    group: Arc<Group>,
     generation: i64,
     /// Since when the pod is only assumed to be there: its binding is under way.
     assumed: Option<Time>,
@@ -117,8 +131,13 @@ impl Cluster {
         &self.nodes
     }
 
-    /// The groups of a namespace, with how many of their pods are on each node, in the order of
-    /// `nodes`. With an owner: only the groups of that owner.
+    /// All groups, with how many of their pods are on each node, in the order of `nodes`.
+    pub fn all_groups(&self) -> impl Iterator<Item = (&Group, &[u32])> + '_ {
+        self.groups.iter().map(|(group, counts)| (&**group, &counts[..]))
+    }
+
+    /// The groups of a namespace whose pods stay, with how many of them are on each node, in the
+    /// order of `nodes`. With an owner: only the groups of that owner.
     pub fn groups<'a>(
         &'a self,
         namespace: &Str,
@@ -127,7 +146,7 @@ impl Cluster {
         let first = Group {
             namespace: namespace.clone(),
             owner: owner.cloned().unwrap_or_default(),
-            labels: StrMap::new(),
+            ..Group::default()
         };
         let owner = owner.cloned();
         let namespace = namespace.clone();
@@ -136,6 +155,7 @@ impl Cluster {
             .take_while(move |(group, _)| {
                 group.namespace == namespace && owner.as_ref().is_none_or(|o| *o == group.owner)
             })
+            .filter(|(group, _)| !group.is_going)
             .map(|(group, counts)| (&**group, &counts[..]))
     }
 
@@ -198,7 +218,7 @@ impl Cluster {
         if let Some(here) = here.filter(|p| p.uid == pod.metadata.uid && p.node == *node) {
             here.assumed = None;
             if pod.metadata.is_terminating() {
-                self.uncount(&key);
+                self.is_going(&key);
             } else if here.generation != pod.metadata.generation {
                 return self.place_again(pod, node);
             }
@@ -224,7 +244,7 @@ impl Cluster {
     fn place(&mut self, pod: &Pod, usage: Usage, node: &Str, assumed: Option<Time>) {
         let index = self.index_of(node);
         self.nodes[index].take(&usage);
-        let group = (!pod.metadata.is_terminating()).then(|| self.count(Group::of(pod), index));
+        let group = self.count(Group::of(pod), index);
         let placement = Placement {
             uid: pod.metadata.uid.clone(),
             node: node.clone(),
@@ -247,31 +267,38 @@ impl Cluster {
         group
     }
 
-    fn uncount(&mut self, key: &ObjectKey) {
-        let Some(placement) = self.placements.get_mut(key) else {
+    /// A pod is being deleted: it takes its place until it is gone, and counts with others that go.
+    fn is_going(&mut self, key: &ObjectKey) {
+        let Some(placement) = self.placements.get(key).filter(|p| !p.group.is_going) else {
             return;
         };
-        let (Some(group), node) = (placement.group.take(), placement.node.clone()) else {
-            return;
-        };
+        let (group, node) = (placement.group.clone(), placement.node.clone());
         let Ok(index) = self.position(&node) else {
             return;
         };
-        if let Some(counts) = self.groups.get_mut(&group) {
+        self.uncount(&group, index);
+        let group = self.count(Group { is_going: true, ..Group::clone(&group) }, index);
+        if let Some(placement) = self.placements.get_mut(key) {
+            placement.group = group;
+        }
+    }
+
+    fn uncount(&mut self, group: &Arc<Group>, index: usize) {
+        if let Some(counts) = self.groups.get_mut(group) {
             counts[index] = counts[index].saturating_sub(1);
             if counts.iter().all(|count| *count == 0) {
-                self.groups.remove(&group);
+                self.groups.remove(group);
             }
         }
     }
 
     /// Forgets a pod. Returns whether something became free.
     pub fn remove_pod(&mut self, key: &ObjectKey) -> bool {
-        self.uncount(key);
         let Some(placement) = self.placements.remove(key) else {
             return false;
         };
         if let Ok(index) = self.position(&placement.node) {
+            self.uncount(&placement.group, index);
             self.nodes[index].give_back(&placement.usage);
             self.drop_if_empty(index);
         }

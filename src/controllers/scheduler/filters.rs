@@ -1,7 +1,7 @@
 //! Which nodes a pod may go to (`pkg/scheduler/framework/plugins`). A filter looks at one node and
 //! passes it, or says why not. In the order of the default profile: NodeUnschedulable, NodeName,
-//! TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread; the first that rejects a
-//! node ends it. Left out: NodePorts, the volume plugins, DynamicResources, InterPodAffinity.
+//! TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity;
+//! the first that rejects a node ends it. Left out: the volume plugins, DynamicResources.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use crate::controllers::taints::{UNSCHEDULABLE, is_tolerated, keeps_away, taint}
 
 use super::affinity::NodeAffinity;
 use super::cluster::NodeInfo;
+use super::ports::HostPort;
 use super::resources::{Resources, Usage};
 
 /// Why a filter rejects a node, in Kubernetes' words.
@@ -20,10 +21,14 @@ pub enum Reason {
     NodeName,
     Taints,
     Affinity,
+    Ports,
     TooManyPods,
     Insufficient(Str),
     Spread,
     SpreadLabel,
+    PodAffinity,
+    PodAntiAffinity,
+    ExistingAntiAffinity,
     /// Anything else, as text.
     Other(Str),
 }
@@ -36,10 +41,18 @@ impl fmt::Display for Reason {
             Reason::NodeName => f.write_str("node(s) didn't match the requested node name"),
             Reason::Taints => f.write_str("node(s) had untolerated taint(s)"),
             Reason::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Reason::Ports => {
+                f.write_str("node(s) didn't have free ports for the requested pod ports")
+            }
             Reason::TooManyPods => f.write_str("Too many pods"),
             Reason::Insufficient(resource) => write!(f, "Insufficient {resource}"),
             Reason::Spread => f.write_str(spread),
             Reason::SpreadLabel => write!(f, "{spread} (missing required label)"),
+            Reason::PodAffinity => f.write_str("node(s) didn't match pod affinity rules"),
+            Reason::PodAntiAffinity => f.write_str("node(s) didn't match pod anti-affinity rules"),
+            Reason::ExistingAntiAffinity => {
+                f.write_str("node(s) didn't satisfy existing pods anti-affinity rules")
+            }
             Reason::Other(text) => f.write_str(text),
         }
     }
@@ -82,13 +95,23 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// All filters but PodTopologySpread, which looks at all nodes first.
+/// All filters but PodTopologySpread and InterPodAffinity, which look at all nodes first.
 pub fn filter(incoming: &Incoming<'_>, info: &NodeInfo, node: &Node) -> Verdict {
     node_unschedulable(incoming.pod, node)?;
     node_name(incoming.pod, node)?;
     taint_toleration(incoming.pod, node)?;
     node_affinity(&incoming.affinity, node)?;
+    node_ports(&incoming.usage.ports, info)?;
     node_resources_fit(&incoming.usage.request, info)
+}
+
+/// The ports of the machine that the pod takes must be free.
+pub fn node_ports(ports: &[HostPort], info: &NodeInfo) -> Verdict {
+    let taken = |port: &HostPort| info.ports.iter().any(|other| other.conflicts(port));
+    match ports.iter().any(taken) {
+        true => Err(Rejection { reasons: vec![Reason::Ports], resolvable: true }),
+        false => Ok(()),
+    }
 }
 
 /// A cordoned node takes only pods that tolerate it.

@@ -6,13 +6,15 @@
 //! node. Changes keep it up to date, so a decision costs a look at each node and none at pods.
 //!
 //! Left out: preemption and priorities, scheduler profiles and extenders, looking at a part of the
-//! nodes in clusters of more than 100, Permit and Reserve, volumes, host ports, inter-pod affinity.
+//! nodes in clusters of more than 100, Permit and Reserve, volumes.
 
 pub mod affinity;
 pub mod cluster;
 pub mod filters;
 pub mod fit_error;
+pub mod inter_pod;
 pub mod pending;
+pub mod ports;
 pub mod resources;
 pub mod scores;
 pub mod spread;
@@ -31,6 +33,7 @@ use crate::kernel::stable_hash;
 use cluster::Cluster;
 use filters::Incoming;
 use fit_error::FitError;
+use inter_pod::InterPod;
 use pending::{Help, LEFT_OVER_AFTER, Pending};
 use spread::Spread;
 
@@ -67,6 +70,9 @@ impl Scheduler {
             self.pending.forget(&key);
         } else if !self.pending.waits(&key) || is_news(change, pod) {
             self.pending.wake(&key, cx.now, woken);
+        }
+        if change.before.as_ref().is_some_and(|before| came_to_a_node(before, pod)) {
+            self.pending.wake_all(Help::NEIGHBOURS, cx.now, woken);
         }
         if freed {
             let help = Help::RESOURCES.and(Help::SPREAD);
@@ -166,6 +172,11 @@ impl Scheduler {
     }
 }
 
+fn came_to_a_node(before: &Object, pod: &Pod) -> bool {
+    let nowhere = before.as_pod().is_some_and(|before| before.spec.node_name.is_none());
+    nowhere && pod.spec.node_name.is_some()
+}
+
 /// Whether this scheduler is to find a node for a pod.
 fn awaits_scheduling(pod: &Pod) -> bool {
     let own = pod.spec.rest.get("schedulerName");
@@ -215,12 +226,15 @@ pub struct Choice {
 /// Chooses the best of the nodes that fit. Among equals the seed and the pod decide.
 pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<Choice, FitError> {
     let spread = Spread::of(incoming.pod, &incoming.affinity, cluster);
+    let neighbours = InterPod::of(incoming.pod, cluster);
     let (mut error, mut fitting) = (FitError::default(), Vec::new());
     for (place, info) in cluster.nodes().iter().enumerate() {
         let Some(node) = info.node() else {
             continue;
         };
-        let verdict = filters::filter(incoming, info, node).and_then(|()| spread.filter(node));
+        let verdict = filters::filter(incoming, info, node)
+            .and_then(|()| spread.filter(node))
+            .and_then(|()| neighbours.filter(node));
         match verdict {
             Ok(()) => fitting.push(place),
             Err(rejection) => error.count(&rejection),
@@ -229,7 +243,7 @@ pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<C
     let scores = match fitting.len() {
         0 => return Err(error),
         1 => vec![0],
-        _ => scores::score(incoming, cluster, &spread, &fitting),
+        _ => scores::score(incoming, cluster, (&spread, &neighbours), &fitting),
     };
     let best = scores.iter().max();
     let equals = fitting.iter().zip(&scores).filter(|(_, score)| Some(*score) == best);

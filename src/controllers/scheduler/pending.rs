@@ -34,8 +34,10 @@ impl Help {
     pub const TAINTS: Help = Help(4);
     /// Other pods came or went.
     pub const SPREAD: Help = Help(8);
+    /// A pod came to a node.
+    pub const NEIGHBOURS: Help = Help(16);
     /// A new node.
-    pub const ANY: Help = Help(15);
+    pub const ANY: Help = Help(31);
 
     /// Both.
     pub fn and(self, other: Help) -> Help {
@@ -52,10 +54,14 @@ impl Help {
         }
         error.reasons().fold(Help::NONE, |all, reason| {
             all.and(match reason {
-                Reason::TooManyPods | Reason::Insufficient(_) => Help::RESOURCES,
+                Reason::TooManyPods | Reason::Insufficient(_) | Reason::Ports => Help::RESOURCES,
                 Reason::Taints | Reason::Unschedulable => Help::TAINTS,
                 Reason::Affinity | Reason::NodeName => Help::LABELS,
                 Reason::Spread | Reason::SpreadLabel => Help::SPREAD.and(Help::LABELS),
+                Reason::PodAffinity => Help::NEIGHBOURS.and(Help::LABELS),
+                Reason::PodAntiAffinity | Reason::ExistingAntiAffinity => {
+                    Help::SPREAD.and(Help::LABELS)
+                }
                 Reason::Other(_) => Help::ANY,
             })
         })

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::api::{Container, PodSpec, Quantity, RestartPolicy, Str};
 
+use super::ports::HostPort;
+
 /// What a container without a cpu request counts as when nodes are scored (`GetNonzeroRequests`).
 pub const DEFAULT_CPU_MILLI: i64 = 100;
 /// The same for memory: 200 MiB.
@@ -91,6 +93,8 @@ pub struct Usage {
     pub scored_cpu_milli: i64,
     /// The same for memory, in bytes.
     pub scored_memory: i64,
+    /// Ports of the machine.
+    pub ports: Vec<HostPort>,
 }
 
 impl Usage {
@@ -111,6 +115,7 @@ impl Usage {
             request: pod_total(spec, |c| Resources::of(&c.resources.requests)),
             scored_cpu_milli: scored.cpu_milli,
             scored_memory: scored.memory,
+            ports: HostPort::of(spec),
         }
     }
 }

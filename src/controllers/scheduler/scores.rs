@@ -1,11 +1,12 @@
 //! Which of the fitting nodes is best (`pkg/scheduler/framework/plugins`): each score is 0 to 100
-//! and has its weight in the default profile. Left out: ImageLocality, InterPodAffinity.
+//! and has its weight in the default profile. Left out: ImageLocality.
 
 use crate::api::{Node, Pod, TaintEffect};
 use crate::controllers::taints::is_tolerated;
 
 use super::cluster::{Cluster, NodeInfo};
 use super::filters::Incoming;
+use super::inter_pod::InterPod;
 use super::resources::Usage;
 use super::spread::Spread;
 
@@ -13,6 +14,7 @@ const MOST: i64 = 100;
 const TAINTS_WEIGHT: i64 = 3;
 const AFFINITY_WEIGHT: i64 = 2;
 const SPREAD_WEIGHT: i64 = 2;
+const NEIGHBOURS_WEIGHT: i64 = 2;
 
 /// How much of one resource a node has, and how much of it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct Share {
 pub fn score(
     incoming: &Incoming<'_>,
     cluster: &Cluster,
-    spread: &Spread,
+    (spread, neighbours): (&Spread, &InterPod),
     fitting: &[usize],
 ) -> Vec<i64> {
     let infos = || fitting.iter().map(|place| &cluster.nodes()[*place]);
@@ -54,6 +56,10 @@ pub fn score(
     add(node_affinity(&liked), AFFINITY_WEIGHT);
     if spread.scores() {
         add(spread.score(cluster, fitting), SPREAD_WEIGHT);
+    }
+    if neighbours.scores() {
+        let nodes: Vec<_> = infos().map(|info| info.node()).collect();
+        add(neighbours.score(&nodes), NEIGHBOURS_WEIGHT);
     }
     total
 }

@@ -158,6 +158,11 @@ fn command(verb: &str, flags: &Flags) -> Result<Command, UsageError> {
         "get" => Command::Get(select(flags, &flags.words, Naming::AtWill)?, view(flags)?),
         "describe" => Command::Describe(select(flags, &flags.words, Naming::AtWill)?),
         "delete" => delete(flags)?,
+        "apply" if flags.words.first().is_some_and(|word| word == "set-last-applied") => {
+            let mut rest = flags.clone();
+            rest.words.remove(0);
+            Command::SetLastApplied(from_text(&rest)?)
+        }
         "apply" => Command::Apply(from_text(flags)?),
         "replace" => Command::Replace(from_text(flags)?),
         "diff" => Command::Diff(from_text(flags)?),

@@ -1,0 +1,108 @@
+//! Whether a kubelet takes a pod that is new to it (`pkg/kubelet/lifecycle/predicate.go`): the
+//! scheduler has asked the same, but a pod that names its node itself has met no scheduler. One
+//! that is rejected is Failed for good; who made it may make another.
+//!
+//! Left out: node affinity and taints (a kubelet here does not look at its Node), the topology, cpu
+//! and memory managers.
+
+use crate::api::{Pod, PodPhase, PodSpec, PodStatus, Timestamp};
+use crate::controllers::scheduler::ports::HostPort;
+use crate::controllers::scheduler::resources::{Resources, Usage};
+use crate::kernel::Time;
+
+use super::registration::node_object;
+
+/// Why a pod is rejected: in one word, and in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub reason: String,
+    pub message: String,
+}
+
+/// Whether a pod fits beside those that the node has.
+pub(super) fn admit<'a>(
+    spec: &PodSpec,
+    others: impl Iterator<Item = &'a PodSpec>,
+) -> Result<(), Refusal> {
+    let allocatable = Resources::of(&node_object("", "", Time::ZERO).status.allocatable);
+    let (mut used, mut ports) = (Resources::default(), Vec::new());
+    for other in others {
+        let usage = Usage::of(other);
+        used.add(&usage.request);
+        used.pods += 1;
+        ports.extend(usage.ports);
+    }
+    let mut wanted = Usage::of(spec).request;
+    wanted.pods = 1;
+    let names = ["pods", "cpu", "memory", "ephemeral-storage"].map(str::to_string);
+    let others = wanted.others.keys().map(ToString::to_string);
+    for name in names.into_iter().chain(others) {
+        // Nodes here have no limit of storage.
+        if name == "ephemeral-storage" && allocatable.amount(&name) == 0 {
+            continue;
+        }
+        let numbers = [&wanted, &used, &allocatable].map(|amounts| amounts.amount(&name));
+        let [wanted, used, has] = numbers;
+        if wanted > 0 && wanted > has.saturating_sub(used) {
+            return Err(out_of(&name, numbers));
+        }
+    }
+    let taken = |port: &HostPort| ports.iter().any(|other: &HostPort| other.conflicts(port));
+    match HostPort::of(spec).iter().any(taken) {
+        true => Err(Refusal {
+            reason: "NodePorts".into(),
+            message: "Predicate NodePorts failed".into(),
+        }),
+        false => Ok(()),
+    }
+}
+
+fn out_of(name: &str, [wanted, used, has]: [i64; 3]) -> Refusal {
+    Refusal {
+        reason: format!("OutOf{name}"),
+        message: format!(
+            "Node didn't have enough resource: {name}, requested: {wanted}, used: {used}, \
+             capacity: {has}"
+        ),
+    }
+}
+
+/// The pod as it is once it was rejected.
+pub(super) fn rejected(pod: &Pod, refusal: &Refusal, now: Time) -> PodStatus {
+    let mut status = pod.status.clone();
+    status.phase = Some(PodPhase::Failed);
+    status.reason = Some(refusal.reason.as_str().into());
+    status.message = Some(format!("Pod was rejected: {}", refusal.message).into());
+    status.start_time = status.start_time.or(Some(Timestamp::from(now)));
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn spec(cpu: &str, port: u16) -> PodSpec {
+        let ports = if port > 0 { json!([{"hostPort": port}]) } else { json!([]) };
+        let requests = json!({"requests": {"cpu": cpu}});
+        let container = json!({"name": "c", "ports": ports, "resources": requests});
+        serde_json::from_value(json!({"containers": [container]})).expect("a pod spec")
+    }
+
+    #[test]
+    fn a_pod_that_asks_for_more_than_is_left_is_rejected_with_the_numbers() {
+        let there = [spec("3", 0)];
+        assert_eq!(admit(&spec("1", 0), there.iter()), Ok(()));
+        let refusal = admit(&spec("2", 0), there.iter()).expect_err("too much");
+        assert_eq!(refusal.reason, "OutOfcpu");
+        let numbers = "cpu, requested: 2000, used: 3000, capacity: 4000";
+        assert!(refusal.message.ends_with(numbers), "{}", refusal.message);
+    }
+
+    #[test]
+    fn a_port_of_the_machine_is_given_once() {
+        let refusal = admit(&spec("0", 80), [spec("0", 80)].iter()).expect_err("it is taken");
+        assert_eq!(refusal.message, "Predicate NodePorts failed");
+        assert_eq!(admit(&spec("0", 80), [spec("0", 81)].iter()), Ok(()));
+    }
+}
