@@ -7,11 +7,7 @@ use loopscope::scenario::Scenario;
 use loopscope::scenario::report::play;
 
 /// Reports that cannot be shown yet, and what is missing.
-const MISSING: [(&str, &str); 1] = [(
-    "11-two-leaders",
-    "leader election with two replicas of a controller: a lease that one of them loses while it \
-     goes on working",
-)];
+const MISSING: [(&str, &str); 0] = [];
 
 /// Threads come from many; the number in front of a name is the report's.
 const REPORTS: [u32; 34] = [
