@@ -374,6 +374,7 @@ fn synced(seed: u64, flavour: Flavour) -> World {
         "project": "default", "source": {"repoURL": "r"}, "destination": {},
         "syncPolicy": {"automated": {"prune": true, "selfHeal": true}},
     }});
+    create(&mut world, Kind::Namespace, json!({"metadata": {"name": "argocd"}}));
     create(&mut world, Kind::Application, value);
     for _ in 0..rng.below(6) {
         at += Duration::from_millis(match rng.below(3) {

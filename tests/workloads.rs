@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopscope::api::{Kind, Object, ObjectKey};
-use loopscope::apiserver::{DeleteOptions, Request};
+use loopscope::apiserver::{DeleteOptions, Propagation, Request};
 use loopscope::kernel::{Rng, Time};
 use loopscope::world::{Fault, Options, Verdict, World};
 use serde_json::{Value, json};
@@ -58,10 +58,13 @@ fn trouble(world: &mut World, rng: &mut Rng, controller: &str) {
     world.inflict(&Fault::parse_line(&line).unwrap_or_else(|error| panic!("{line}: {error:?}")));
 }
 
-/// An armed crash would still come, and a dead controller does nothing.
+/// An armed crash would still come, also to one that is dead by now: only another death disarms it.
+/// And a dead controller does nothing.
 fn settle(world: &mut World, controller: &str) {
-    let line = format!("restart {controller}");
-    world.inflict(&Fault::parse_line(&line).expect("a fault"));
+    for what in ["restart", "kill", "restart"] {
+        let line = format!("{what} {controller}");
+        world.inflict(&Fault::parse_line(&line).expect("a fault"));
+    }
 }
 
 fn world(seed: u64, images: &str) -> World {
@@ -249,7 +252,10 @@ fn what_an_owner_made_goes_with_it() {
     assert_eq!(count(&world, Kind::EndpointSlice), 1);
     for (kind, name) in [(Kind::StatefulSet, "web"), (Kind::Job, "sum"), (Kind::Service, "web")] {
         let key = ObjectKey::new(kind, "default", name);
-        world.request(&Request::Delete(key, DeleteOptions::default())).expect("deleted");
+        // As kubectl asks: a Job's own default is to orphan.
+        let propagation = Some(Propagation::Background);
+        let options = DeleteOptions { propagation, ..DeleteOptions::default() };
+        world.request(&Request::Delete(key, options)).expect("deleted");
     }
     run(&mut world, Time::from_secs(180), |_| ());
     for kind in [Kind::Pod, Kind::ControllerRevision, Kind::EndpointSlice, Kind::Job] {

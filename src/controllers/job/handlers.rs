@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::api::{Generic, Kind, ObjectKey, Pod, Str};
+use crate::api::{Generic, Kind, Object, ObjectKey, Pod, Str};
 use crate::apiserver::{Request, Response};
 use crate::controllers::owned::{Reach, pod_wakes};
 use crate::controllers::{Change, Context, Plan, Woken};
 
 use super::backoff::Backoff;
-use super::job_view::JobSpec;
+use super::job_view::{JobSpec, JobStatus};
 use super::sync;
 
 /// What a Job puts on its pods until they were counted.
@@ -41,6 +41,9 @@ impl Memory {
                 let replaced = change.before.as_ref().is_some_and(|b| b.meta().uid != *uid);
                 if change.is_deletion() || replaced {
                     woken.forgotten.push(change.key());
+                }
+                // `cleanupPodFinalizers`
+                if change.is_deletion() || replaced || is_finished(object) {
                     let pods = cx.cache.owned_by(Kind::Pod, uid);
                     woken.keys.extend(pods.map(|pod| pod.key()));
                 }
@@ -115,7 +118,13 @@ pub fn is_orphan(pod: &Pod, cx: &Context<'_>) -> bool {
         return pod.metadata.controller().is_none();
     };
     let key = ObjectKey::new(Kind::Job, pod.metadata.namespace.clone(), owner.name.clone());
-    cx.cache.get(&key).is_none_or(|job| job.meta().uid != owner.uid)
+    let job = cx.cache.get(&key).filter(|job| job.meta().uid == owner.uid);
+    job.is_none_or(|job| is_finished(job))
+}
+
+/// A Job that has ended counts nobody any more.
+fn is_finished(job: &Object) -> bool {
+    job.as_generic().is_some_and(|job| JobStatus::of(job).end().is_some())
 }
 
 fn selects(job: &Generic, pod: &Pod) -> bool {
