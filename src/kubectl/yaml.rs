@@ -108,9 +108,10 @@ fn text(words: &str, indent: usize, is_key: bool, out: &mut String) {
     }
 }
 
+/// What may stand as it is. A reader takes U+2028 and U+2029 for line ends.
 fn printable(letter: char) -> bool {
     matches!(letter, ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
-        && letter != '\u{feff}'
+        && !matches!(letter, '\u{feff}' | '\u{2028}' | '\u{2029}')
         || letter > '\u{ffff}'
 }
 
@@ -257,6 +258,11 @@ mod tests {
 
     fn written(text: &str) -> String {
         yaml(&json!({ "a": text })).trim_start_matches("a: ").trim_end_matches('\n').to_string()
+    }
+
+    #[test]
+    fn what_a_reader_takes_for_a_line_end_is_escaped() {
+        assert_eq!(written("a\u{2028}b: c\nd"), "\"a\\u2028b: c\\nd\"");
     }
 
     #[test]
