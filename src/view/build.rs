@@ -1,5 +1,6 @@
 //! Reads a lane's stage off its world. It looks and changes nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, Str};
@@ -171,7 +172,7 @@ fn loop_view(world: &World, id: LoopId, processes: &[&Process]) -> LoopView {
         flavour: flavour(processes[0]),
         alive: processes.iter().any(|process| process.alive),
         armed: processes.iter().any(|process| process.crash_at.is_some()),
-        pass: active.last().map(|record| pass_view(world, record)),
+        pass: active.last().map(|record| pass_view(world, &Arc::new(PassRecord::clone(record)))),
         last: last.map(|record| pass_view(world, record)),
         queue,
         queued,
@@ -263,7 +264,7 @@ fn staleness(world: &World, processes: &[&Process]) -> Duration {
 }
 
 /// A pass as the page tells it.
-pub fn pass_view(world: &World, record: &PassRecord) -> PassView {
+pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
     let node = match record.controller {
         ControllerId::Kubelet(node) => Some(world.node_name(node)),
         _ => None,

@@ -2,6 +2,7 @@
 //! other lane has settled, so that being later does not count as being different.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::ObjectKey;
 use crate::controllers::Deed;
@@ -16,8 +17,8 @@ use super::log::Divergence;
 type Matter = (ControllerId, ObjectKey, Deed);
 
 /// The decisions of a lane that count: what the loops with flavours made, deleted or scaled.
-fn decisions(entries: &[Entry]) -> BTreeMap<Matter, Vec<(&PassRecord, u32)>> {
-    let mut found: BTreeMap<Matter, Vec<(&PassRecord, u32)>> = BTreeMap::new();
+fn decisions(entries: &[Entry]) -> BTreeMap<Matter, Vec<(&Arc<PassRecord>, u32)>> {
+    let mut found: BTreeMap<Matter, Vec<(&Arc<PassRecord>, u32)>> = BTreeMap::new();
     for entry in entries {
         // As it ended: a pass that asks first decides on the way.
         let Told::World(Occurrence::PassEnded(pass)) = &entry.what else { continue };
@@ -53,9 +54,9 @@ fn is_settled(run: &Run, id: LaneId) -> bool {
 
 /// The first pass of `more` that goes beyond all that `fewer` ever decided in the same matter.
 fn surplus<'a>(
-    more: &BTreeMap<Matter, Vec<(&'a PassRecord, u32)>>,
-    fewer: &BTreeMap<Matter, Vec<(&PassRecord, u32)>>,
-) -> Option<&'a PassRecord> {
+    more: &BTreeMap<Matter, Vec<(&'a Arc<PassRecord>, u32)>>,
+    fewer: &BTreeMap<Matter, Vec<(&Arc<PassRecord>, u32)>>,
+) -> Option<&'a Arc<PassRecord>> {
     let beyond = more.iter().filter_map(|(matter, passes)| {
         let other: u32 =
             fewer.get(matter).map_or(0, |passes| passes.iter().map(|(_, count)| count).sum());
@@ -68,7 +69,7 @@ fn surplus<'a>(
     beyond.min_by_key(|pass| pass.started)
 }
 
-fn tell(run: &Run, lane: &Lane, pass: &PassRecord, is_level: bool) -> Divergence {
+fn tell(run: &Run, lane: &Lane, pass: &Arc<PassRecord>, is_level: bool) -> Divergence {
     let view = pass_view(&lane.world, pass);
     let (level, edge) = if is_level { (Some(view), None) } else { (None, Some(view)) };
     let faults = run.script().iter().chain(run.inputs());

@@ -1,6 +1,8 @@
 //! The passes of a run one by one, and why each came about: from the pass back through the watch
 //! event that woke it to the write behind that event, and so on to what a person did.
 
+use std::sync::Arc;
+
 use crate::api::{ObjectKey, Str};
 use crate::apiserver::WatchEventType;
 use crate::kernel::Time;
@@ -70,7 +72,7 @@ pub enum Reason {
 /// future; oldest first.
 pub fn list(run: &Run, filter: PassFilter, before: usize, after: usize) -> Vec<PassRow> {
     let (mut past, mut future): (Vec<PassRow>, Vec<PassRow>) = Default::default();
-    let fits = |pass: &&PassRecord| {
+    let fits = |pass: &&Arc<PassRecord>| {
         let idle = pass.does.is_empty() && pass.error.is_none() && !pass.crashed;
         (filter.idle || !idle) && filter.id.is_none_or(|id| id == loop_id(pass.controller))
     };
@@ -127,11 +129,11 @@ pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
     }
 }
 
-fn row(lane: &Lane, pass: &PassRecord) -> PassRow {
+fn row(lane: &Lane, pass: &Arc<PassRecord>) -> PassRow {
     PassRow { lane: lane.id, id: loop_id(pass.controller), pass: pass_view(&lane.world, pass) }
 }
 
-fn ended(entry: &Entry) -> Option<&PassRecord> {
+fn ended(entry: &Entry) -> Option<&Arc<PassRecord>> {
     match &entry.what {
         Told::World(Occurrence::PassEnded(pass)) => Some(pass),
         _ => None,
@@ -140,7 +142,7 @@ fn ended(entry: &Entry) -> Option<&PassRecord> {
 
 /// The pass that made this revision. A write that changed nothing answers with an older one, so
 /// the first that names it counts.
-fn writer_of(entries: &[Entry], revision: u64) -> Option<&PassRecord> {
+fn writer_of(entries: &[Entry], revision: u64) -> Option<&Arc<PassRecord>> {
     entries.iter().filter_map(ended).find(|pass| pass.wrote.contains(&revision))
 }
 

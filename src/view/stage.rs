@@ -1,5 +1,6 @@
 //! What the stage of one lane shows, as data: everything is read off the world, nothing is made up.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{ObjectKey, Str};
@@ -216,7 +217,7 @@ pub struct PassView {
     /// On which node, for a kubelet.
     pub node: Option<Str>,
     /// The pass.
-    pub record: PassRecord,
+    pub record: Arc<PassRecord>,
 }
 
 impl std::ops::Deref for PassView {

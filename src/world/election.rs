@@ -284,7 +284,7 @@ mod tests {
         let records = world.take_records().into_iter();
         records
             .filter_map(|record| match record.what {
-                Occurrence::PassEnded(pass) => Some(*pass),
+                Occurrence::PassEnded(pass) => Some(PassRecord::clone(&pass)),
                 _ => None,
             })
             .collect()

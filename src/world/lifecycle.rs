@@ -1,5 +1,7 @@
 //! Processes and machines that die and come back.
 
+use std::sync::Arc;
+
 use crate::node::Timer;
 
 use super::ControllerId;
@@ -24,7 +26,7 @@ impl World {
         }
         for record in cut {
             self.thinking.remove(&record.number);
-            self.tell(Occurrence::PassEnded(Box::new(record)));
+            self.tell(Occurrence::PassEnded(Arc::new(record)));
         }
         for index in self.streams_owned_by(id) {
             self.break_stream(index);

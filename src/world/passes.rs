@@ -2,6 +2,7 @@
 //! boundary is a place where the process can be killed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, ObjectKey};
@@ -148,7 +149,6 @@ impl World {
         if !silent {
             self.totals.passes += 1;
             self.thinking.insert(number);
-            self.tell(Occurrence::PassStarted(Box::new(record.clone())));
         }
         let Some(process) = self.processes.get_mut(&id) else { return };
         let epoch = process.epoch;
@@ -255,8 +255,9 @@ impl World {
             Flavour::Edge => end_edge(process, &key, &pass, failed, after, now),
         };
         if !pass.silent {
-            process.last = Some(pass.record.clone());
-            self.tell(Occurrence::PassEnded(Box::new(pass.record)));
+            let record = Arc::new(pass.record);
+            process.last = Some(record.clone());
+            self.tell(Occurrence::PassEnded(record));
         }
         self.announce(id);
         self.pump(id);

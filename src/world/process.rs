@@ -2,6 +2,7 @@
 //! it dies with the process.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{ObjectKey, Str};
@@ -62,7 +63,7 @@ pub struct Process {
     /// Its latencies.
     pub rng: Rng,
     /// Its last finished pass.
-    pub last: Option<PassRecord>,
+    pub last: Option<Arc<PassRecord>>,
     /// Lists that it still waits for before it begins to work.
     pub unsynced: u16,
     /// Its watches, by number.

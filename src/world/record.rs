@@ -1,6 +1,7 @@
 //! What a world tells of itself while it runs: the raw material of the log, the marks and the
 //! verdicts. Records are drained by whoever runs the world; the world never reads them back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{ObjectKey, Str};
@@ -22,10 +23,8 @@ pub struct Record {
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Occurrence {
-    /// A pass began; it will decide at the given moment.
-    PassStarted(Box<PassRecord>),
     /// A pass ended (the record is complete now).
-    PassEnded(Box<PassRecord>),
+    PassEnded(Arc<PassRecord>),
     /// A watch event met a fault.
     Struck {
         /// Whose event.
