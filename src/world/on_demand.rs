@@ -38,8 +38,13 @@ const CALLED: [(Kind, ControllerId); 9] = [
     (Kind::Service, ControllerId::EndpointSlice),
 ];
 
-/// Kinds that the garbage collector watches from their first object on.
-const COLLECTED_LATER: [Kind; 2] = [Kind::ControllerRevision, Kind::EndpointSlice];
+/// Whether the garbage collector watches a kind from its first object on: all that may own or be
+/// owned, but for what it watches from the start. Events and leases come and go by themselves.
+fn is_collected_later(kind: Kind) -> bool {
+    kind.info().namespaced
+        && !matches!(kind, Kind::Event | Kind::Lease)
+        && !Mind::kinds(ControllerId::GarbageCollector).contains(&kind)
+}
 
 /// The knobs of a controller where a scenario leaves them alone.
 pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
@@ -62,7 +67,7 @@ impl World {
         }
         let called = CALLED.iter().filter(|(own, _)| *own == kind);
         called.for_each(|(_, id)| self.call(*id));
-        if COLLECTED_LATER.contains(&kind) {
+        if is_collected_later(kind) {
             self.watch_more(ControllerId::GarbageCollector, kind);
         }
     }

@@ -47,6 +47,7 @@ pub const KINDS: &[Kind] = &[
     Kind::NetworkPolicy,
     Kind::Role,
     Kind::RoleBinding,
+    Kind::Application,
 ];
 
 /// The namespace itself, if it is on its way out; or that of an object that came or went.
@@ -271,5 +272,14 @@ mod tests {
             "Some content in the namespace has finalizers remaining: example.com/hold in 1 \
              resource instances"
         );
+    }
+
+    #[test]
+    fn whatever_lives_in_a_namespace_goes_with_it() {
+        // Events go by themselves.
+        let namespaced = Kind::all().iter().filter(|info| info.namespaced);
+        for info in namespaced.filter(|info| info.id != Kind::Event) {
+            assert!(KINDS.contains(&info.id), "{}", info.kind);
+        }
     }
 }
