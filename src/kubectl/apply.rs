@@ -25,17 +25,23 @@ pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut
     }
     let mut errors = Vec::new();
     for document in reading.documents.iter().filter(|document| options.selects(document)) {
-        match in_namespace(document, options.namespace.as_ref()) {
-            Ok(object) if options.server_side => {
-                errors.extend(server_side::apply(&object, document, options, api, out).err());
-            }
-            Ok(object) => errors.extend(one(&object, document, options, api, out).err()),
-            Err(error) => errors.push(error),
-        }
+        let one = if options.server_side { server_side::apply } else { one };
+        let object = in_namespace(document, options.namespace.as_ref()).and_then(named);
+        let applied = object.and_then(|object| one(&object, document, options, api, out));
+        errors.extend(applied.err());
     }
     for error in errors.iter().chain(&reading.refusals) {
         out.fail(error);
     }
+}
+
+/// What has no name yet cannot be found again.
+fn named(object: Object) -> Result<Object, String> {
+    if object.meta().name.is_empty() {
+        let prefix = object.meta().generate_name.as_deref().unwrap_or("");
+        return Err(format!("error: from {prefix}: cannot use generate name with apply"));
+    }
+    Ok(object)
 }
 
 /// The object in the namespace that the line names, if the text names none.
@@ -65,10 +71,6 @@ fn one(
     api: &mut dyn Api,
     out: &mut Output,
 ) -> Result<(), String> {
-    if object.meta().name.is_empty() {
-        let prefix = object.meta().generate_name.as_deref().unwrap_or("");
-        return Err(format!("error: from {prefix}: cannot use generate name with apply"));
-    }
     let modified = with_last_applied(object.clone(), document);
     let shown = options.shown();
     let Some(current) = api.get(&object.key()) else {

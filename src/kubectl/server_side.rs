@@ -43,10 +43,6 @@ pub fn apply(
     out: &mut Output,
 ) -> Result<(), String> {
     let name = printed(object);
-    if object.meta().name.is_empty() {
-        let prefix = object.meta().generate_name.as_deref().unwrap_or("");
-        return Err(format!("error: from {prefix}: cannot use generate name with apply"));
-    }
     if options.dry_run == DryRun::No {
         let mut config = document.value.clone();
         if let Some(meta) = config.get_mut("metadata").and_then(Value::as_object_mut)
