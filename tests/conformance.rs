@@ -57,6 +57,7 @@ type Check = fn(&Value, &Value) -> Outcome;
 mod checks {
     pub mod api_semantics;
     pub mod argocd;
+    mod by_check;
     pub mod controller_expectations;
     pub mod deployment_fenceposts;
     pub mod deployment_proportional_scaling;

@@ -27,6 +27,42 @@ pub trait Loop: Default {
     }
 }
 
+/// For the tests of a controller without memory: its two functions as a loop.
+macro_rules! stateless_loop {
+    ($name:ident, $controller:path) => {
+        #[derive(Default)]
+        struct $name;
+
+        impl $crate::controllers::lockstep::Loop for $name {
+            fn wakes(
+                &mut self,
+                change: &$crate::controllers::Change,
+                cx: &$crate::controllers::Context<'_>,
+            ) -> $crate::controllers::Woken {
+                use $controller as controller;
+                controller::wakes(change, cx)
+            }
+            fn sync(
+                &mut self,
+                key: &$crate::api::ObjectKey,
+                cx: &$crate::controllers::Context<'_>,
+            ) -> $crate::controllers::Plan {
+                use $controller as controller;
+                controller::sync(key, cx)
+            }
+            fn answered(
+                &mut self,
+                _: &$crate::api::ObjectKey,
+                _: &$crate::apiserver::Request,
+                _: &$crate::apiserver::Response,
+            ) -> $crate::controllers::Woken {
+                Default::default()
+            }
+        }
+    };
+}
+pub(super) use stateless_loop;
+
 /// The controller, its cache and queue, and the server.
 pub struct Lockstep<L> {
     pub server: ApiServer,

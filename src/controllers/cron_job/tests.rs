@@ -5,24 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::api::{Generic, Kind, Object, ObjectKey, Str};
-use crate::apiserver::{Part, Request, Response};
-use crate::controllers::lockstep::{Lockstep, Loop};
-use crate::controllers::{Change, Context, Plan, Woken};
+use crate::apiserver::{Part, Request};
+use crate::controllers::lockstep::{Lockstep, stateless_loop};
 
-#[derive(Default)]
-struct Controller;
-
-impl Loop for Controller {
-    fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
-        super::wakes(change, cx)
-    }
-    fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
-        super::sync(key, cx)
-    }
-    fn answered(&mut self, _: &ObjectKey, _: &Request, _: &Response) -> Woken {
-        Woken::default()
-    }
-}
+stateless_loop!(Controller, crate::controllers::cron_job);
 
 type Bench = Lockstep<Controller>;
 

@@ -3,24 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::{DeleteOptions, Request, Response};
-use crate::controllers::lockstep::{Lockstep, Loop};
-use crate::controllers::{Change, Context, Plan, Woken};
+use crate::apiserver::{DeleteOptions, Request};
+use crate::controllers::lockstep::{Lockstep, stateless_loop};
 
-#[derive(Default)]
-struct Controller;
-
-impl Loop for Controller {
-    fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
-        super::wakes(change, cx)
-    }
-    fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
-        super::sync(key, cx)
-    }
-    fn answered(&mut self, _: &ObjectKey, _: &Request, _: &Response) -> Woken {
-        Woken::default()
-    }
-}
+stateless_loop!(Controller, crate::controllers::endpoint_slice);
 
 type Bench = Lockstep<Controller>;
 

@@ -4,25 +4,11 @@ use serde_json::{Value, json};
 
 use super::set_view::SetStatus;
 use crate::api::{Kind, Object, ObjectKey, Pod, PodPhase, Str};
-use crate::apiserver::{DeleteOptions, Part, Request, Response};
-use crate::controllers::lockstep::{Lockstep, Loop};
+use crate::apiserver::{DeleteOptions, Part, Request};
+use crate::controllers::lockstep::{Lockstep, stateless_loop};
 use crate::controllers::owned::{REVISION_LABEL, key_of};
-use crate::controllers::{Change, Context, Plan, Woken};
 
-#[derive(Default)]
-struct Controller;
-
-impl Loop for Controller {
-    fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
-        super::wakes(change, cx)
-    }
-    fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
-        super::sync(key, cx)
-    }
-    fn answered(&mut self, _: &ObjectKey, _: &Request, _: &Response) -> Woken {
-        Woken::default()
-    }
-}
+stateless_loop!(Controller, crate::controllers::stateful_set);
 
 type Bench = Lockstep<Controller>;
 

@@ -11,40 +11,24 @@ use loopscope::apiserver::{
 use loopscope::kernel::Time;
 use serde_json::{Map, from_value, json};
 
+use super::by_check::{Answer, by_check, take, text};
 use crate::{Outcome, compare};
 
 const NOW: Time = Time::ZERO;
 
 pub fn check(given: &Value, expect: &Value) -> Outcome {
-    let mut given = given.as_object().cloned().unwrap_or_default();
-    let check = take(&mut given, "check");
-    let result = match check.as_str().unwrap_or("") {
-        "request" => request(&mut given, expect),
-        "generateName" => generate_name(&mut given, expect),
-        "message" => message(&mut given, expect),
-        "validateUpdate" => validate_update(&mut given, expect),
-        "validateOwnerReferences" => owners(&mut given, expect),
-        "generation" => generation(&mut given, expect),
-        "statusWrite" => status_write(&mut given, expect),
-        "selectorChange" => selector_change(&mut given, expect),
-        "deploymentDefaults" => deployment_defaults(&mut given, expect),
+    by_check(given, |check, given| match check {
+        "request" => request(given, expect),
+        "generateName" => generate_name(given, expect),
+        "message" => message(given, expect),
+        "validateUpdate" => validate_update(given, expect),
+        "validateOwnerReferences" => owners(given, expect),
+        "generation" => generation(given, expect),
+        "statusWrite" => status_write(given, expect),
+        "selectorChange" => selector_change(given, expect),
+        "deploymentDefaults" => deployment_defaults(given, expect),
         other => Err(format!("no check {other}")),
-    };
-    match result {
-        Err(why) => Outcome::Failed(why),
-        Ok(_) if !given.is_empty() => Outcome::Failed(format!("unknown keys in {given:?}")),
-        Ok(outcome) => outcome,
-    }
-}
-
-type Answer = Result<Outcome, String>;
-
-fn take(given: &mut Map<String, Value>, key: &str) -> Value {
-    given.remove(key).unwrap_or(Value::Null)
-}
-
-fn text(given: &mut Map<String, Value>, key: &str) -> String {
-    take(given, key).as_str().unwrap_or("").to_string()
+    })
 }
 
 fn map(given: &mut Map<String, Value>, key: &str) -> Map<String, Value> {

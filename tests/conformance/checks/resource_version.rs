@@ -12,38 +12,22 @@ use loopscope::apiserver::{
 use loopscope::kernel::Time;
 use serde_json::{Map, json};
 
+use super::by_check::{Answer, by_check, take, text};
 use crate::{Outcome, compare};
 
 pub fn check(given: &Value, expect: &Value) -> Outcome {
-    let mut given = given.as_object().cloned().unwrap_or_default();
-    let check = take(&mut given, "check");
-    let result = match check.as_str().unwrap_or("") {
-        "listOptions" => list_options(&mut given, expect),
-        "get" => get(&mut given, expect),
-        "list" => list(&mut given, expect),
-        "storeUpdate" => store_update(&mut given, expect),
-        "storeDelete" => store_delete(&mut given, expect),
-        "watch" => watch(&mut given, expect),
-        "watchFromVersion" => watch_from_version(&mut given, expect),
-        "watchSteps" => watch_steps(&mut given, expect),
-        "compactedList" => compacted_list(&mut given, expect),
+    by_check(given, |check, given| match check {
+        "listOptions" => list_options(given, expect),
+        "get" => get(given, expect),
+        "list" => list(given, expect),
+        "storeUpdate" => store_update(given, expect),
+        "storeDelete" => store_delete(given, expect),
+        "watch" => watch(given, expect),
+        "watchFromVersion" => watch_from_version(given, expect),
+        "watchSteps" => watch_steps(given, expect),
+        "compactedList" => compacted_list(given, expect),
         other => Err(format!("no check {other}")),
-    };
-    match result {
-        Err(why) => Outcome::Failed(why),
-        Ok(_) if !given.is_empty() => Outcome::Failed(format!("unknown keys in {given:?}")),
-        Ok(outcome) => outcome,
-    }
-}
-
-type Answer = Result<Outcome, String>;
-
-fn take(given: &mut Map<String, Value>, key: &str) -> Value {
-    given.remove(key).unwrap_or(Value::Null)
-}
-
-fn text(given: &mut Map<String, Value>, key: &str) -> String {
-    take(given, key).as_str().unwrap_or("").to_string()
+    })
 }
 
 fn list_options(given: &mut Map<String, Value>, expect: &Value) -> Answer {
