@@ -150,6 +150,8 @@ pub struct Run {
     pub console: RwSignal<Vec<Entry>>,
     /// The scenario.
     pub scenario: RwSignal<ScenarioInfo>,
+    /// The pass that is looked at closely: its lane and number in this run.
+    pub picked: RwSignal<Option<(LaneId, u64)>>,
     /// The only lane, if the scenario has but one.
     pub only: RwSignal<Option<LaneId>>,
 }
@@ -177,6 +179,7 @@ impl Run {
             jumps: RwSignal::new(0),
             console: RwSignal::default(),
             scenario: RwSignal::new(scenario),
+            picked: RwSignal::new(None),
             only: RwSignal::new(only),
         };
         run.publish();
@@ -188,6 +191,7 @@ impl Run {
     pub fn replace(&self, session: Session) {
         self.scenario.set(told(session.scenario()));
         self.only.set(only_lane(&session));
+        self.picked.set(None);
         self.session.set_value(session);
         self.looked.set_value(Default::default());
         self.console.update(Vec::clear);
@@ -295,12 +299,14 @@ impl Run {
 
     /// From the start, as it was at first.
     pub fn restart(&self) {
+        self.picked.set(None);
         self.write(Session::restart);
         self.jumped();
     }
 
     /// From the start with other dice.
     pub fn reseed(&self, seed: u64) {
+        self.picked.set(None);
         self.write(|session| session.reseed(seed));
         self.jumped();
     }

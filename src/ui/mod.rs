@@ -61,7 +61,6 @@ fn open(options: url::Options) -> Page {
         dialog: RwSignal::new(None),
         draft: panel::draft::Draft::default(),
         tab: RwSignal::new(state::Tab::default()),
-        picked: RwSignal::new(None),
         watched: RwSignal::new(None),
         toast: RwSignal::new(None),
         theme: RwSignal::new(look::first_theme(&options)),

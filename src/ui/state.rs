@@ -108,8 +108,6 @@ pub struct Page {
     pub draft: Draft,
     /// The panel's tab.
     pub tab: RwSignal<Tab>,
-    /// The pass that is looked at closely: its lane and number.
-    pub picked: RwSignal<Option<(LaneId, u64)>>,
     /// The loop that is pointed at: both lanes show its last sentence, to be compared.
     pub watched: RwSignal<Option<LoopId>>,
     /// A short notice.

@@ -106,7 +106,7 @@ fn Source(lane: LaneId, chosen: RwSignal<LoopId>, loaded: RwSignal<bool>) -> imp
 /// The branches of the pass that was picked, if it is one of this loop and lane; else of the one
 /// that the stage shows.
 fn trail_of(page: Page, lane: LaneId, id: LoopId) -> Vec<Spot> {
-    if let Some((of, number)) = page.picked.get()
+    if let Some((of, number)) = page.run.picked.get()
         && of == lane
         && let Some(row) = page.run.pass(lane, number)
         && row.id == id

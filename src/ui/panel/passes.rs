@@ -108,10 +108,10 @@ fn idle(filter: RwSignal<PassFilter>) -> AnyView {
 
 fn one(page: Page, row: &PassRow) -> AnyView {
     let (lane, number, at) = (row.lane, row.pass.number, row.pass.decided);
-    let picked = move || page.picked.get() == Some((lane, number));
+    let picked = move || page.run.picked.get() == Some((lane, number));
     let go = move |_| {
         page.playing.set(false);
-        page.picked.set(Some((lane, number)));
+        page.run.picked.set(Some((lane, number)));
         page.run.seek(at);
     };
     let (name, pass) = (words::loop_of(row), row.pass.clone());

@@ -22,7 +22,7 @@ pub fn Why() -> impl IntoView {
             return None;
         }
         page.run.changed.track();
-        let (lane, number) = page.picked.get()?;
+        let (lane, number) = page.run.picked.get()?;
         let row = page.run.pass(lane, number)?;
         let chain = page.run.why(lane, number);
         Some((row, chain))
@@ -32,7 +32,7 @@ pub fn Why() -> impl IntoView {
 }
 
 fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
-    let close = move |_| page.picked.set(None);
+    let close = move |_| page.run.picked.set(None);
     let pass = &row.pass;
     let cache = match pass.behind {
         0 => tr!(why.fresh).to_owned(),
@@ -117,7 +117,7 @@ fn link(page: Page, reason: &Reason) -> AnyView {
     let go = move |at: Time| {
         page.playing.set(false);
         if let Some(picks) = picks {
-            page.picked.set(Some(picks));
+            page.run.picked.set(Some(picks));
         }
         page.run.seek(at);
     };
