@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::api::{Object, ObjectKey, Str, Value};
+use crate::api::{Kind, Object, ObjectKey, Str, Value};
 
 use super::{ApiError, PatchRequest};
 
@@ -114,6 +114,16 @@ impl Request {
             Request::Patch(_, key, _) | Request::Delete(key, _) => key.clone(),
             Request::Bind(key, ..) | Request::Evict(key, _) | Request::Get(key) => key.clone(),
             Request::PatchWith(patch) => patch.key.clone(),
+        }
+    }
+
+    /// Of which kind that is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Request::Create(object) | Request::Update(_, object) => object.kind(),
+            Request::Patch(_, key, _) | Request::Delete(key, _) => key.kind,
+            Request::Bind(key, ..) | Request::Evict(key, _) | Request::Get(key) => key.kind,
+            Request::PatchWith(patch) => patch.key.kind,
         }
     }
 

@@ -52,7 +52,6 @@ pub fn prepare_for_create(object: &mut Object) {
         Object::Pod(pod) => {
             let phase = Some(PodPhase::Pending);
             pod.status = PodStatus { phase, ..PodStatus::default() };
-            note_qos_class(pod);
         }
         Object::ReplicaSet(set) => set.status = ReplicaSetStatus::default(),
         Object::Deployment(deployment) => deployment.status = Default::default(),

@@ -60,7 +60,7 @@ impl World {
         if !request.is_write() {
             return;
         }
-        let kind = request.key().kind;
+        let kind = request.kind();
         // A namespace is of interest when it goes.
         if kind == Kind::Namespace && matches!(request, Request::Delete(..)) {
             self.call(ControllerId::Namespace);

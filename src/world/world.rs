@@ -426,9 +426,8 @@ impl World {
     }
 
     fn replicas_before(&self, request: &Request) -> Option<i32> {
-        let key = request.key();
-        let scales = matches!(key.kind, Kind::Deployment | Kind::ReplicaSet);
-        if scales { replicas_of(self.api.store().get(&key)) } else { None }
+        let scales = matches!(request.kind(), Kind::Deployment | Kind::ReplicaSet);
+        if scales { replicas_of(self.api.store().get(&request.key())) } else { None }
     }
 
     fn note_scaling(&mut self, object: &Arc<Object>, before: Option<i32>, by: &str) {
