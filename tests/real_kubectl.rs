@@ -115,9 +115,32 @@ fn files() -> Option<Vec<File>> {
     Some(files)
 }
 
+/// The objects of an output. `kubectl label` prints them one behind the other with nothing between;
+/// keys are sorted, so each begins with its version.
 fn documents(yaml: &str) -> Vec<Value> {
-    let parts = yaml.split("\n---\n").filter(|part| !part.trim().is_empty());
+    let mut parts: Vec<String> = Vec::new();
+    for line in yaml.lines().filter(|line| *line != "---") {
+        if line.starts_with("apiVersion:") || parts.is_empty() {
+            parts.push(String::new());
+        }
+        let part = parts.last_mut().unwrap();
+        part.push_str(line);
+        part.push('\n');
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
     parts.map(|part| manifest::value(part).unwrap_or_else(|e| panic!("{e}: {part}"))).collect()
+}
+
+/// As commands that know the types print it: no status, and no `false` where that says nothing.
+fn typed(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let said = fields.iter().filter(|(_, value)| **value != Value::Bool(false));
+            Value::Object(said.map(|(key, value)| (key.clone(), typed(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(typed).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Without nulls and what is empty, which Go's types print and a manifest need not have; amounts in
@@ -135,11 +158,12 @@ fn bare(value: &Value) -> Value {
             }
             for list in ["limits", "requests", "hard", "capacity"] {
                 let amounts = kept.get_mut(list).and_then(Value::as_object_mut);
-                for amount in amounts.into_iter().flat_map(Map::values_mut) {
-                    let text = amount.as_str().map_or(amount.to_string(), str::to_string);
-                    if let Ok(quantity) = Quantity::parse(&text) {
-                        *amount = serde_json::to_value(quantity).unwrap();
-                    }
+                amounts.into_iter().flat_map(Map::values_mut).for_each(as_amount);
+            }
+            // An autoscaler's target.
+            for amount in ["averageValue", "value"] {
+                if let Some(amount) = kept.get_mut(amount).filter(|amount| amount.is_number()) {
+                    as_amount(amount);
                 }
             }
             Value::Object(kept)
@@ -150,6 +174,13 @@ fn bare(value: &Value) -> Value {
             Value::Array(items.iter().map(item).collect())
         }
         other => other.clone(),
+    }
+}
+
+fn as_amount(amount: &mut Value) {
+    let text = amount.as_str().map_or(amount.to_string(), str::to_string);
+    if let Ok(quantity) = Quantity::parse(&text) {
+        *amount = serde_json::to_value(quantity).unwrap();
     }
 }
 
@@ -190,12 +221,15 @@ fn compare_on_files(kubectl: &Kubectl, files: &[File], line: &str) -> Vec<String
         let error = &printed.error;
         wrong.push(format!("{line}: {} objects, ours {}\n{error}", real.len(), ours.len()));
     }
-    for (mut real, ours) in real.into_iter().zip(&ours) {
+    for (mut real, mut ours) in real.into_iter().zip(ours) {
         // Typed commands print a status of zeroes.
         if line.starts_with("set ") {
-            real.as_object_mut().map(|fields| fields.remove("status"));
+            for value in [&mut real, &mut ours] {
+                *value = typed(value);
+                value.as_object_mut().map(|fields| fields.remove("status"));
+            }
         }
-        let real = &real;
+        let (real, ours) = (&real, &ours);
         if let Some(why) = missing(&bare(real), &bare(ours), "") {
             wrong.push(format!("{line}: {} {}: {why}", real["kind"], real["metadata"]["name"]));
         } else if let Some(why) = missing(&bare(ours), &bare(real), "") {

@@ -1,9 +1,9 @@
 //! What the API server fills into a HorizontalPodAutoscaler (`pkg/apis/autoscaling/v2/defaults.go`
-//! of Kubernetes 1.36).
+//! of Kubernetes 1.36), and its amounts as the server writes them.
 
 use serde_json::{Map, json};
 
-use crate::api::{Rest, Value};
+use crate::api::{Quantity, Rest, Value};
 
 /// Fills in the defaults.
 pub fn horizontal_pod_autoscaler(rest: &mut Rest) {
@@ -15,6 +15,7 @@ pub fn horizontal_pod_autoscaler(rest: &mut Rest) {
         let metric = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
         spec.insert("metrics".into(), json!([metric]));
     }
+    spec.get_mut("metrics").into_iter().for_each(write_amounts);
     // Only an object that says something of its behavior gets the rest of it.
     let Some(Value::Object(behavior)) = spec.get_mut("behavior") else { return };
     let policy =
@@ -24,6 +25,24 @@ pub fn horizontal_pod_autoscaler(rest: &mut Rest) {
     rules(behavior, "scaleDown", json!([all]));
     if let Some(Value::Object(up)) = behavior.get_mut("scaleUp") {
         fill(up, "stabilizationWindowSeconds", 0.into());
+    }
+}
+
+/// An amount is kept in its canonical form, however it was written: `0.1` is `100m`. The kinds with
+/// types of their own get that by `Quantity`.
+fn write_amounts(metrics: &mut Value) {
+    let sources = metrics.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+    for source in sources.flat_map(|metric| metric.values_mut()) {
+        let Some(target) = source.get_mut("target").and_then(Value::as_object_mut) else {
+            continue;
+        };
+        for field in ["value", "averageValue"] {
+            let Some(amount) = target.get_mut(field) else { continue };
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_string);
+            if let Ok(quantity) = Quantity::parse(&text) {
+                *amount = quantity.to_string().into();
+            }
+        }
     }
 }
 
