@@ -631,9 +631,10 @@ fn what_only_looks_prints_the_same() {
     for (line, real) in real {
         let words = words(line).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         let ours = cluster.lock().unwrap().run(&words, "");
-        let text = format!("{}{}", real.out, real.error);
-        if !alike(&text, &ours.text) {
-            wrong.push(format!("$ {line}\n--- real\n{text}--- ours\n{}", ours.text));
+        let said = |real: &Printed| format!("{}{}", real.out, real.error);
+        // Four at once on a busy machine: a client may have given up waiting. Alone it does not.
+        if !alike(&said(&real), &ours.text) && !alike(&said(&kubectl.line(line)), &ours.text) {
+            wrong.push(format!("$ {line}\n--- real\n{}--- ours\n{}", said(&real), ours.text));
         }
     }
     let count = wrong.len();
