@@ -34,7 +34,7 @@ pub struct Sample {
     pub watch_events: u64,
     /// How long the oldest watch event has been under way.
     pub stale: Duration,
-    /// Pods wanted by Deployments and by sets without an owner.
+    /// Pods wanted by all workloads together.
     pub wanted: i64,
     /// Pods that are truly ready.
     pub ready: i64,

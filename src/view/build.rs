@@ -100,35 +100,18 @@ pub fn loop_id(id: ControllerId) -> LoopId {
     }
 }
 
-/// Loops in the order in which data goes round.
-const ORDER: [LoopId; 13] = [
-    LoopId::GitOps,
-    LoopId::HorizontalAutoscaler,
-    LoopId::CronJob,
-    LoopId::Job,
-    LoopId::StatefulSet,
-    LoopId::DaemonSet,
-    LoopId::Deployment,
-    LoopId::ReplicaSet,
-    LoopId::Scheduler,
-    LoopId::Kubelet,
-    LoopId::EndpointSlice,
-    LoopId::NodeLifecycle,
-    LoopId::GarbageCollector,
-];
-
 /// Desks that stand side by side without crowding.
 const ROOM: usize = 6;
 
 fn loops(world: &World) -> Vec<LoopView> {
     let running = |id: &LoopId| world.processes().any(|process| loop_id(process.id) == *id);
-    let crowded = ORDER.iter().filter(|id| running(id)).count() > ROOM;
+    let crowded = LoopId::ALL.iter().filter(|id| running(id)).count() > ROOM;
     let nothing_to_do = |id: &LoopId| {
         let for_pods = matches!(id, LoopId::Deployment | LoopId::ReplicaSet);
         let kinds = [Kind::Deployment, Kind::ReplicaSet];
         for_pods && kinds.iter().all(|kind| world.store().list(*kind).next().is_none())
     };
-    ORDER
+    LoopId::ALL
         .into_iter()
         .filter(|id| !(crowded && nothing_to_do(id)))
         .filter_map(|id| {

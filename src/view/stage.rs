@@ -140,6 +140,25 @@ pub enum LoopId {
     EndpointSlice,
 }
 
+impl LoopId {
+    /// All, in the order in which data goes round.
+    pub const ALL: [LoopId; 13] = [
+        LoopId::GitOps,
+        LoopId::HorizontalAutoscaler,
+        LoopId::CronJob,
+        LoopId::Job,
+        LoopId::StatefulSet,
+        LoopId::DaemonSet,
+        LoopId::Deployment,
+        LoopId::ReplicaSet,
+        LoopId::Scheduler,
+        LoopId::Kubelet,
+        LoopId::EndpointSlice,
+        LoopId::NodeLifecycle,
+        LoopId::GarbageCollector,
+    ];
+}
+
 /// A loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopView {

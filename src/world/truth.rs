@@ -72,21 +72,22 @@ impl World {
         short
     }
 
-    /// Pods that Deployments and sets without an owner want together, and pods that are truly
-    /// ready.
+    /// Pods that all workloads want together, those apart that something else owns; and pods that
+    /// are truly ready.
     pub fn wanted_and_ready(&self) -> (i64, i64) {
+        let counts = self.pods_by_owner();
         let roots = [Kind::Deployment, Kind::ReplicaSet].into_iter();
         let roots = roots.flat_map(|kind| self.store().list(kind));
-        let wanted = roots
-            .filter(|root| root.meta().controller().is_none() && !root.meta().is_terminating());
-        let wanted = wanted.map(|root| match &**root {
-            Object::Deployment(deployment) => i64::from(deployment.spec.replicas()),
-            Object::ReplicaSet(set) => i64::from(set.spec.replicas()),
-            _ => 0,
+        let roots = roots.map(|root| match &**root {
+            Object::Deployment(deployment) => (root.meta(), deployment.spec.replicas().into()),
+            Object::ReplicaSet(set) => (root.meta(), set.spec.replicas().into()),
+            _ => (root.meta(), 0),
         });
-        let pods = self.store().list(Kind::Pod).filter_map(|object| object.as_pod());
-        let ready = pods.filter(|pod| pod.is_active() && self.is_truly_ready(pod)).count();
-        (wanted.sum(), i64::try_from(ready).unwrap_or(i64::MAX))
+        let own = roots.filter(|(meta, _)| meta.controller().is_none());
+        let others = self.workloads(&counts).into_iter();
+        let wanted = own.chain(others.map(|(workload, want, _)| (&workload.metadata, want)));
+        let wanted = wanted.filter(|(meta, _)| !meta.is_terminating()).map(|(_, want)| want).sum();
+        (wanted, counts.values().map(|count| count.ready).sum())
     }
 
     /// Whether some Deployment's sets are not as it wants them: work for its own loop. Missing pods

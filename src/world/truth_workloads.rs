@@ -14,20 +14,28 @@ use super::world::World;
 impl World {
     /// The Jobs and sets whose spec is not met.
     pub(super) fn workload_shortfalls(&self, counts: &BTreeMap<Str, PodCount>) -> Vec<Shortfall> {
-        let mut short = Vec::new();
-        for kind in [Kind::StatefulSet, Kind::DaemonSet, Kind::Job] {
-            for object in self.store().list(kind).filter_map(|object| object.as_generic()) {
-                let count = counts.get(&object.metadata.uid).copied().unwrap_or_default();
-                let (want, have) = match kind {
-                    Kind::StatefulSet => self.of_stateful_set(object, count),
-                    Kind::DaemonSet => self.of_daemon_set(object, count),
-                    _ => of_job(object, count),
-                };
-                let key = key_of(kind, &object.metadata);
-                short.extend(differs(key, want, have, object.metadata.is_terminating()));
-            }
-        }
-        short
+        let all = self.workloads(counts).into_iter();
+        let short = all.filter_map(|(workload, want, have)| {
+            let key = key_of(workload.kind, &workload.metadata);
+            differs(key, want, have, workload.metadata.is_terminating())
+        });
+        short.collect()
+    }
+
+    /// The Jobs and sets, each with the pods that it wants and that it has.
+    pub(super) fn workloads(&self, counts: &BTreeMap<Str, PodCount>) -> Vec<(&Generic, i64, i64)> {
+        let kinds = [Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter();
+        let objects = kinds.flat_map(|kind| self.store().list(kind));
+        let told = objects.filter_map(|object| object.as_generic()).map(|object| {
+            let count = counts.get(&object.metadata.uid).copied().unwrap_or_default();
+            let (want, have) = match object.kind {
+                Kind::StatefulSet => self.of_stateful_set(object, count),
+                Kind::DaemonSet => self.of_daemon_set(object, count),
+                _ => of_job(object, count),
+            };
+            (object, want, have)
+        });
+        told.collect()
     }
 
     fn of_daemon_set(&self, set: &Generic, count: PodCount) -> (i64, i64) {

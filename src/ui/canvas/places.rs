@@ -39,22 +39,6 @@ const WIRE_ASIDE: f64 = 7.0;
 /// The ring's radius as a share of its drawing's width: `lane::loops` draws 28 of 64.
 const RING_SHARE: f64 = 28.0 / 64.0;
 
-const ALL: [LoopId; 13] = [
-    LoopId::Deployment,
-    LoopId::ReplicaSet,
-    LoopId::Scheduler,
-    LoopId::Kubelet,
-    LoopId::GarbageCollector,
-    LoopId::NodeLifecycle,
-    LoopId::HorizontalAutoscaler,
-    LoopId::GitOps,
-    LoopId::Job,
-    LoopId::StatefulSet,
-    LoopId::CronJob,
-    LoopId::DaemonSet,
-    LoopId::EndpointSlice,
-];
-
 impl Places {
     /// Measures, and gives the canvas as many pixels as the screen has.
     pub fn measure(
@@ -87,7 +71,7 @@ impl Places {
             };
             Some((*id, place))
         };
-        Some(Places { width, height, unit, loops: ALL.iter().filter_map(place).collect() })
+        Some(Places { width, height, unit, loops: LoopId::ALL.iter().filter_map(place).collect() })
     }
 
     /// Where the wires end.

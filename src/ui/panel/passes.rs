@@ -15,15 +15,6 @@ use super::why::Why;
 const SHOWN: usize = 90;
 const AHEAD: usize = 30;
 
-const LOOPS: [LoopId; 6] = [
-    LoopId::Deployment,
-    LoopId::ReplicaSet,
-    LoopId::Scheduler,
-    LoopId::Kubelet,
-    LoopId::NodeLifecycle,
-    LoopId::GarbageCollector,
-];
-
 #[component]
 pub fn Passes() -> impl IntoView {
     let page = Page::get();
@@ -38,7 +29,7 @@ pub fn Passes() -> impl IntoView {
     });
     view! {
         <div class="passes">
-            <div class="filters">{lanes(filter)} {which_loop(filter)} {idle(filter)}</div>
+            <div class="filters">{lanes(filter)} {which_loop(page, filter)} {idle(filter)}</div>
             <Show when=move || rows.with(Vec::is_empty)>
                 <p class="hint-text">{move || tr!(passes.none)}</p>
             </Show>
@@ -74,17 +65,29 @@ fn lanes(filter: RwSignal<PassFilter>) -> AnyView {
     .into_any()
 }
 
-fn which_loop(filter: RwSignal<PassFilter>) -> AnyView {
+/// Those that have a desk in either lane.
+fn which_loop(page: Page, filter: RwSignal<PassFilter>) -> AnyView {
     let change = move |event| {
         let name = event_target_value(&event);
-        let id = LOOPS.into_iter().find(|id| words::loop_name(*id) == name);
+        let id = LoopId::ALL.into_iter().find(|id| words::loop_name(*id) == name);
         filter.update(|filter| filter.id = id);
     };
-    let choices = LOOPS.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
+    let drawn = Memo::new(move |_| {
+        let stages = page.run.stages.map(|stage| stage.get());
+        let drawn = |id: &LoopId| stages.iter().flat_map(|s| &s.loops).any(|one| one.id == *id);
+        LoopId::ALL.into_iter().filter(drawn).collect::<Vec<_>>()
+    });
+    let choices = move || {
+        let one = |id| {
+            let chosen = filter.with_untracked(|filter| filter.id) == Some(id);
+            view! { <option selected=chosen>{words::loop_name(id)}</option> }.into_any()
+        };
+        drawn.get().into_iter().map(one).collect_view()
+    };
     view! {
         <select aria-label=move || tr!(tables.loop_name) on:change=change>
             <option value="">{move || tr!(passes.all_loops)}</option>
-            {choices.collect_view()}
+            {choices}
         </select>
     }
     .into_any()
