@@ -97,10 +97,11 @@ wasm_way() {
     true
 }
 
-# The sources of the standard library are there, so that it can be built for the page.
-has_std_sources() {
-    have rustc && [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std" ]
-}
+# std_sources: where the sources of the standard library are, or would be.
+std_sources() { printf '%s/lib/rustlib/src/rust/library' "$(rustc --print sysroot)"; }
+
+# They are there, so that it can be built for the page.
+has_std_sources() { have rustc && [ -d "$(std_sources)/std" ]; }
 
 # use_page_tools: from here on, cargo and trunk build for the browser. Where the standard library's
 # sources are there, it is built along: made for size, and without the texts of panics (a trap is

@@ -81,6 +81,12 @@ setup_crates() {
     step "Crates of Cargo.lock"
     (use_page_tools && quietly "$TOOLS/log/fetch" limited 900 cargo fetch --locked) ||
         stop "cargo could not fetch the crates of Cargo.lock: see $TOOLS/log/fetch; is there a network?"
+    if has_std_sources; then
+        # The standard library is built along, and has a few dependencies of its own.
+        RUSTC_BOOTSTRAP=1 quietly "$TOOLS/log/fetch-std" limited 300 cargo fetch --locked --target "$WASM" \
+            --manifest-path "$(std_sources)/Cargo.toml" ||
+            stop "cargo could not fetch what Rust's standard library needs: see $TOOLS/log/fetch-std; is there a network?"
+    fi
     say "fetched"
 }
 
