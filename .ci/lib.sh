@@ -97,10 +97,11 @@ wasm_way() {
     true
 }
 
-# The sources of the standard library are there, so that it can be built for the page.
-has_std_sources() {
-    have rustc && [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library/std" ]
-}
+# std_sources: where the sources of the standard library are, or would be.
+std_sources() { printf '%s/lib/rustlib/src/rust/library' "$(rustc --print sysroot)"; }
+
+# They are there, so that it can be built for the page.
+has_std_sources() { have rustc && [ -d "$(std_sources)/std" ]; }
 
 # use_page_tools: from here on, cargo and trunk build for the browser. Where the standard library's
 # sources are there, it is built along: made for size, and without the texts of panics (a trap is
@@ -111,10 +112,13 @@ use_page_tools() {
     if [ "$(wasm_way)" = debian ]; then
         export PATH="/usr/bin:$PATH"
     fi
+    # Names that tell generic functions apart: `.ci/split` goes by them.
+    local mangling="-Csymbol-mangling-version=v0"
+    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$mangling
     if has_std_sources; then
         export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
         export CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size
-        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort"
+        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$mangling -Zunstable-options -Cpanic=immediate-abort"
     fi
 }
 
