@@ -6,11 +6,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import * as esbuild from "esbuild";
+import { split } from "./split/split.mjs";
 
 const dist = process.env.TRUNK_STAGING_DIR;
 if (!dist) throw new Error("TRUNK_STAGING_DIR is not set: run `make build`");
 
 await minify();
+// A whole page, with the names of its functions, is what `make record` looks at.
+if (!process.env.LOOPSCOPE_WHOLE) await split(dist, minified);
 // Loaded when it is first needed, so it is no part of the first load.
 await bundle("src/ui/editor/editor.js", "editor.js", "esm");
 await bundle("src/ui/plots/metrics.js", "metrics.js", "esm");
@@ -24,10 +27,13 @@ async function minify() {
     const loader = extname(entry).slice(1);
     if (loader !== "js" && loader !== "css") continue;
     const file = join(dist, entry);
-    const options = { loader, minify: true, target: "es2022", legalComments: "none" };
-    const { code } = await esbuild.transform(readFileSync(file, "utf8"), options);
-    writeFileSync(file, code);
+    writeFileSync(file, await minified(readFileSync(file, "utf8"), loader));
   }
+}
+
+async function minified(text, loader = "js") {
+  const options = { loader, minify: true, target: "es2022", legalComments: "none" };
+  return (await esbuild.transform(text, options)).code;
 }
 
 async function bundle(source, name, format) {

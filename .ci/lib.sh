@@ -112,10 +112,13 @@ use_page_tools() {
     if [ "$(wasm_way)" = debian ]; then
         export PATH="/usr/bin:$PATH"
     fi
+    # Names that tell generic functions apart: `.ci/split` goes by them.
+    local mangling="-Csymbol-mangling-version=v0"
+    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$mangling
     if has_std_sources; then
         export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
         export CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size
-        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort"
+        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$mangling -Zunstable-options -Cpanic=immediate-abort"
     fi
 }
 

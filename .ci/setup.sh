@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 . .ci/lib.sh
 
 what=${1:-test}
-STEPS=6
-[ "$what" = page ] || STEPS=8
+STEPS=7
+[ "$what" = page ] || STEPS=9
 
 setup_rust() {
     step "Rust $MIN_RUST or newer"
@@ -77,6 +77,13 @@ setup_packages() {
     say "in node_modules"
 }
 
+setup_split() {
+    step "wasm-split"
+    have wasm-split || apt_install binaryen ||
+        say "without it the page works, and loads in one large piece: install Binaryen to have it in two"
+    have wasm-split && say "$(command -v wasm-split)"
+}
+
 setup_crates() {
     step "Crates of Cargo.lock"
     (use_page_tools && quietly "$TOOLS/log/fetch" limited 900 cargo fetch --locked) ||
@@ -127,6 +134,7 @@ setup_tool trunk "$TRUNK_VERSION" trunk "about 4 minutes" \
     --locked --no-default-features --features rustls --debug
 setup_tool wasm-bindgen "$BINDGEN_VERSION" wasm-bindgen-cli "about 4 minutes"
 setup_packages
+setup_split || true
 setup_crates
 if [ "$what" != page ]; then
     setup_lints

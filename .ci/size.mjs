@@ -1,5 +1,7 @@
 // Weighs dist/ against its budgets, as `gzip -9` would send it. The first load does not meet its budget
 // yet: that is said each time, and fails only above a ceiling, so that it does not grow meanwhile.
+// What follows the first load (`.ci/split`) is asked for at once and waited for only by those who act
+// before it is there; it is weighed on its own, and as part of the first load where nothing was split.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
@@ -14,20 +16,26 @@ const ON_DEMAND = new Map([
   ["code.js", 60 * KB],
 ]);
 const FIRST_LOAD = 300 * KB;
-const FIRST_LOAD_CEILING = 1_450 * KB;
+const FIRST_LOAD_CEILING = 950 * KB;
+/** What follows by itself; without it the page is in one piece, and has no ceiling. */
+const REST = /_rest\.wasm$/;
+const REST_CEILING = 900 * KB;
 const COUNTED = new Set([".html", ".css", ".js", ".wasm", ".json"]);
 
 let first = 0;
+let isSplit = false;
 let failed = false;
 for (const entry of readdirSync("dist", { recursive: true }).sort()) {
   if (!COUNTED.has(extname(entry))) continue;
   const bytes = readFileSync(`dist/${entry}`);
   const size = gzipSync(bytes, { level: 9 }).length;
-  const budget = ON_DEMAND.get(entry);
+  const isRest = REST.test(entry);
+  isSplit ||= isRest;
+  const budget = isRest ? REST_CEILING : ON_DEMAND.get(entry);
   if (budget === undefined) first += size;
   line(entry, size, budget, `of ${bytes.length}`);
 }
-line("first load", first, FIRST_LOAD_CEILING, "");
+line("first load", first, isSplit ? FIRST_LOAD_CEILING : undefined, "");
 if (first > FIRST_LOAD) {
   console.log(`      the budget of the first load is ${FIRST_LOAD} bytes: ${first - FIRST_LOAD} too many`);
 }

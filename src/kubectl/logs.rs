@@ -7,6 +7,7 @@ use super::resources::{find, nothing_found};
 use super::{Api, Output};
 
 /// Prints what containers wrote.
+#[inline(never)]
 pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
     let mut any = false;
     for found in find(&logs.select, api) {

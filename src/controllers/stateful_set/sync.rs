@@ -15,6 +15,7 @@ use super::set_view::{SetSpec, SetStatus};
 const REACH: Reach = Reach { kind: Kind::StatefulSet, selects, collects: Duration::ZERO };
 
 /// Which sets a change wakes.
+#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context<'_>) -> Woken {
     if change.object.kind() == Kind::StatefulSet {
         return Woken { keys: vec![change.key()], ..Woken::default() };
@@ -39,6 +40,7 @@ struct Pass<'a> {
 }
 
 /// Decides what to do about the StatefulSet of this key.
+#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

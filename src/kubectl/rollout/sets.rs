@@ -11,6 +11,7 @@ use super::super::{Api, Output};
 use super::{revision_table, roll_back, unsupported};
 
 /// Carries out `status`, `history` or `undo`.
+#[inline(never)]
 pub fn run(
     object: &Arc<Object>,
     action: RolloutAction,
