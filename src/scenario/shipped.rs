@@ -35,6 +35,9 @@ files! {
     "autoscaler-against-gitops"
     "job-backoff"
     "statefulset-stuck"
+    "order-lost-webhook"
+    "order-doubled-charge"
+    "order-told-twice"
 }
 
 /// All scenarios that ship.

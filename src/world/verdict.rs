@@ -80,6 +80,10 @@ impl World {
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
                     self.look_helps(id, epoch).then_some((entry.at, id.name()))
                 }
+                ControllerId::Order => {
+                    let helps = self.look_helps(id, epoch) && self.an_order_has_work();
+                    helps.then_some((entry.at, "order"))
+                }
                 ControllerId::Deployment => {
                     let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
                     helps.then_some((entry.at, "progress-deadline"))
