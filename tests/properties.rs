@@ -12,6 +12,8 @@ use serde_json::json;
 
 #[path = "properties/laws.rs"]
 mod laws;
+#[path = "properties/orders.rs"]
+mod orders;
 
 const PLENTY: u64 = 3_000_000;
 

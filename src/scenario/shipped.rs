@@ -37,7 +37,6 @@ files! {
     "statefulset-stuck"
     "order-lost-webhook"
     "order-doubled-charge"
-    "order-told-twice"
 }
 
 /// All scenarios that ship.

@@ -251,7 +251,7 @@ impl Mind {
             }
             Mind::Job(memory) => memory.answered(key, request, response),
             Mind::Order(orders) => {
-                orders.answered(key, response);
+                orders.answered(key, request, response);
                 Woken::default()
             }
             _ => Woken::default(),

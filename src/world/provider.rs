@@ -54,8 +54,10 @@ impl Provider {
         format!("{order}#{count}").into()
     }
 
-    fn find(&self, id: &str) -> Option<&Payment> {
-        self.by_id.get(id).and_then(|number| self.payments.get(*number))
+    /// The payment of this id, or the one that was charged under this key.
+    fn find(&self, name: &str) -> Option<&Payment> {
+        let number = self.by_id.get(name).or_else(|| self.by_key.get(name))?;
+        self.payments.get(*number)
     }
 }
 
@@ -176,10 +178,13 @@ impl World {
             .filter_map(Order::read)
     }
 
-    /// Whether an order's status says what is true, and that is what its spec wants.
+    /// Whether an order's status says what is true, as far as anybody could find out, and that is
+    /// what its spec wants.
     fn is_right(&self, order: &Order) -> bool {
         let payment = order.status.payment.as_ref().and_then(|id| self.provider.find(id));
-        order.is_settled() && order.status.state == payment.map(|payment| payment.state)
+        let untold = order.next_key().and_then(|key| self.provider.find(&key));
+        let told = order.status.state == payment.map(|payment| payment.state);
+        order.is_settled() && told && untold.is_none()
     }
 
     /// Orders whose money is not where it shall be, or whose status does not know where it is. One

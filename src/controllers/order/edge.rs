@@ -52,7 +52,7 @@ impl Orders {
 
     /// The provider has answered: what it said is written down.
     pub fn go_on(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
-        let payment = self.answers.remove(key);
+        let payment = self.answers.remove(key).flatten();
         let order = Order::of(key, cx);
         order.map_or_else(Plan::default, |order| record(&order, payment.as_ref(), cx).by(here!()))
     }

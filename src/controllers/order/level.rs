@@ -7,7 +7,8 @@ use crate::apiserver::Request;
 use crate::controllers::{Change, Context, Deed, Fact, Intent, Plan, Woken, here};
 
 use super::object::{Order, is_order};
-use super::{Orders, call, next, record};
+use super::payment::State;
+use super::{Orders, call, is_absent, next, record};
 
 /// From one look to the next.
 const POLL: Duration = Duration::from_secs(5);
@@ -32,7 +33,7 @@ impl Orders {
             return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
         };
         let mut plan = match (answer, next(&order), look(&order)) {
-            (Some(payment), ..) => record(&order, Some(&payment), cx).by(here!()),
+            (Some(payment), ..) => record(&order, payment.as_ref(), cx).by(here!()),
             (None, Some(deed), _) => call(&order, deed).by(here!()),
             (None, None, Some(look)) => call(&order, look).by(here!()),
             (None, None, None) => record(&order, None, cx).by(here!()),
@@ -44,9 +45,15 @@ impl Orders {
     }
 }
 
-/// Asks for the payment that is known.
+/// Asks for the payment that is known, or, where the next thing could be a charge, whether one was
+/// made of which the status does not tell.
 fn look(order: &Order) -> Option<Intent> {
-    let id = order.status.payment.clone()?;
-    let key = ObjectKey::new(Kind::Payment, order.object.meta().namespace.clone(), id);
-    Some(Intent::new(Deed::Read, Request::Get(key)))
+    let name = match order.status.state {
+        None | Some(State::Refunded) => order.next_key()?,
+        _ => order.status.payment.clone()?,
+    };
+    let key = ObjectKey::new(Kind::Payment, order.object.meta().namespace.clone(), name);
+    let mut intent = Intent::new(Deed::Read, Request::Get(key));
+    intent.tolerates = is_absent;
+    Some(intent)
 }

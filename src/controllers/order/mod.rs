@@ -10,8 +10,8 @@
 //! A charge takes money, so it must not be made twice, and the controller may die between the
 //! charge and the status that tells of it. Hence the idempotency key: it follows from the order and
 //! from the number of the charge, so whoever asks again asks for the same. The provider answers a
-//! key that it knows with the payment that is there. `idempotencyKey: false` shows what comes
-//! without it.
+//! key that it knows with the payment that is there, and can be asked for it. `idempotencyKey:
+//! false` shows what comes without it.
 //!
 //! Left out: declined cards, partial refunds, disputes; webhooks that are sent again until they are
 //! answered; an order that is deleted keeps its payment (a finalizer would refund it first).
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::{Part, Request, Response};
+use crate::apiserver::{ApiError, Part, Reason, Request, Response};
 
 use super::{Context, Deed, EventNote, Fact, Intent, Plan, here};
 use object::{Order, Status};
@@ -39,16 +39,23 @@ pub const KINDS: &[Kind] = &[Kind::Payment];
 /// The controller. Its memory lasts from an answer to the decision that follows it.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
-    answers: BTreeMap<ObjectKey, Payment>,
+    answers: BTreeMap<ObjectKey, Option<Payment>>,
 }
 
 impl Orders {
-    /// What became of a request of a pass for `key`.
-    pub fn answered(&mut self, key: &ObjectKey, response: &Response) {
-        if let Some(payment) = response.as_ref().ok().and_then(|object| Payment::read(object)) {
-            self.answers.insert(key.clone(), payment);
+    /// What became of a request of a pass for `key`: a payment, or the word that there is none.
+    pub fn answered(&mut self, key: &ObjectKey, request: &Request, response: &Response) {
+        match response {
+            _ if request.kind() != Kind::Payment => {}
+            Ok(object) => _ = self.answers.insert(key.clone(), Payment::read(object)),
+            Err(error) if is_absent(error) => _ = self.answers.insert(key.clone(), None),
+            Err(_) => {}
         }
     }
+}
+
+fn is_absent(error: &ApiError) -> bool {
+    error.reason == Reason::NotFound
 }
 
 /// What an order needs from the provider now, if anything.
@@ -70,7 +77,7 @@ fn charge(order: &Order) -> Intent {
         order_uid: meta.uid.clone(),
         amount: order.amount,
         currency: order.currency.clone(),
-        key: order.has_key.then(|| format!("{}-{}", meta.uid, order.status.charges + 1).into()),
+        key: order.next_key(),
         state: State::Pending,
         revision: 0,
     };

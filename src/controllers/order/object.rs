@@ -90,6 +90,12 @@ impl Order {
         }
     }
 
+    /// The idempotency key of its next charge: the same until the status tells of that charge.
+    pub fn next_key(&self) -> Option<Str> {
+        let uid = &self.object.meta().uid;
+        self.has_key.then(|| format!("{uid}-{}", self.status.charges + 1).into())
+    }
+
     /// What the status says and what the spec wants, in words.
     pub fn words(&self) -> (Str, Str) {
         (self.status.state.map_or("none", State::word).into(), self.wants.word().into())

@@ -8,7 +8,7 @@ use super::object::{Order, is_order, kind};
 use super::payment::{Payment, State};
 use super::{Orders, next};
 use crate::api::{Object, ObjectKey, Value};
-use crate::apiserver::{Part, Request};
+use crate::apiserver::{ApiError, Part, Reason, Request};
 use crate::client::Cache;
 use crate::controllers::{Change, ChangeKind, Context, Deed, Plan};
 use crate::kernel::Time;
@@ -117,13 +117,43 @@ fn level_asks_for_what_it_knows_and_writes_the_answer_down() {
     let asks = with_cache(&pending, |cx| orders.sync(&key(&pending), cx));
     assert_eq!((deeds(&asks), asks.goes_on), (vec![Deed::Read], true));
     let answer = Ok(Arc::new(payment("pay-1", State::Paid, 3).object()));
-    orders.answered(&key(&pending), &answer);
+    let asked = asks.batches[0][0].request.clone();
+    orders.answered(&key(&pending), &asked, &answer);
     let writes = with_cache(&pending, |cx| orders.sync(&key(&pending), cx));
     assert_eq!(deeds(&writes), [Deed::Record]);
     let status = status(&writes).expect("a status");
     assert_eq!(status["state"], "Paid");
     assert_eq!(status["conditions"][0]["status"], "True");
     assert!(writes.requeue_after.is_some(), "it looks again");
+}
+
+#[test]
+fn level_looks_for_a_charge_of_which_no_status_tells() {
+    // It was charged, and then, before that was written down, a refund was wanted.
+    let untold = order(None, "Refunded");
+    let mut orders = Orders::default();
+    let asks = with_cache(&untold, |cx| orders.sync(&key(&untold), cx));
+    let asked = asks.batches[0][0].request.clone();
+    assert_eq!(&*asked.key().name, "u-1", "the idempotency key");
+    let found = Ok(Arc::new(payment("pay-1", State::Paid, 2).object()));
+    orders.answered(&key(&untold), &asked, &found);
+    let writes = with_cache(&untold, |cx| orders.sync(&key(&untold), cx));
+    assert_eq!(status(&writes).expect("a status")["state"], "Paid");
+    let absent = Err(ApiError::new(Reason::NotFound, "No such payment"));
+    orders.answered(&key(&untold), &asked, &absent);
+    let writes = with_cache(&untold, |cx| orders.sync(&key(&untold), cx));
+    let status = status(&writes).expect("the generation was seen");
+    assert_eq!((&status["state"], &status["observedGeneration"]), (&Value::Null, &json!(1)));
+}
+
+#[test]
+fn what_the_api_server_answers_is_not_taken_for_a_payment() {
+    let pending = order(Some("Pending"), "Paid");
+    let mut orders = Orders::default();
+    let write = Request::Update(Part::Status, pending.clone());
+    orders.answered(&key(&pending), &write, &Ok(pending.clone()));
+    let asks = with_cache(&pending, |cx| orders.sync(&key(&pending), cx));
+    assert_eq!(deeds(&asks), [Deed::Read]);
 }
 
 #[test]
