@@ -33,7 +33,9 @@ fn shop(seed: u64, flavour: Flavour, faults: &[(Time, Fault)], watch: fn(&World,
     for order in 0..orders {
         let mut at = Time::from_millis(rng.below(20_000));
         for turn in 0..1 + rng.below(4) {
-            let wants = if (turn + rng.below(5) / 4) % 2 == 0 { "Paid" } else { "Refunded" };
+            // Mostly by turns.
+            let odd = (turn + rng.below(5) / 4) % 2 == 1;
+            let wants = if odd { "Refunded" } else { "Paid" };
             steps.push((at, order, wants));
             at += Duration::from_millis(match rng.below(3) {
                 0 => 1 + rng.below(80),

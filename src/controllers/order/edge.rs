@@ -9,10 +9,14 @@ use super::payment::Payment;
 use super::{Orders, call, next, record, write};
 
 impl Orders {
-    /// The order that a change concerns: a webhook names it.
+    /// The order that a change concerns: itself, or the one that a webhook names.
     pub fn concerns(&self, change: &Change) -> Option<ObjectKey> {
-        let payment = Payment::read(&change.object)?;
-        Some(ObjectKey::new(object::kind()?, payment.namespace, payment.order))
+        match Payment::read(&change.object) {
+            Some(payment) => {
+                Some(ObjectKey::new(object::kind()?, payment.namespace, payment.order))
+            }
+            None => Some(change.key()),
+        }
     }
 
     /// One change.

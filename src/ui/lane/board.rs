@@ -151,7 +151,9 @@ fn Count(row: Memo<Option<BoardRow>>) -> impl IntoView {
             if let Some((state, wants)) = &row.words {
                 let wants = (state != wants).then(|| format!(" → {wants}"));
                 let state = state.to_string();
-                return Some(view! { <b>{state}</b><small>{wants}</small> }.into_any());
+                return Some(
+                    view! { <b class="word">{state}</b><small>{wants}</small> }.into_any(),
+                );
             }
             let want = row.want?;
             Some(view! { <b>{row.ready}</b><small>{tr!(board.of, n = want)}</small> }.into_any())

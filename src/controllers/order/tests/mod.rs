@@ -210,6 +210,7 @@ fn edge_acts_on_an_order_that_is_new_and_not_on_one_that_is_the_same() {
     let added = Change { kind: ChangeKind::Added, before: None, object: new.clone() };
     let plan = with_cache(&new, |cx| Orders::default().on_change(&added, cx));
     assert_eq!((deeds(&plan), plan.goes_on), (vec![Deed::Charge], true));
+    assert_eq!(Orders::default().concerns(&added), Some(key(&new)));
     let same = Change { kind: ChangeKind::Updated, before: Some(new.clone()), object: new.clone() };
     let plan = with_cache(&new, |cx| Orders::default().on_change(&same, cx));
     assert_eq!(deeds(&plan), []);
