@@ -54,7 +54,7 @@ async function bundle(source, name, format) {
 /** The source of the loops with two flavours, for the Code tab: without its tests. */
 function writeCode() {
   const texts = {};
-  for (const folder of ["replica_set", "replica_set/on_change", "deployment"]) {
+  for (const folder of ["replica_set", "replica_set/on_change", "deployment", "order"]) {
     for (const name of readdirSync(`src/controllers/${folder}`).sort()) {
       if (!name.endsWith(".rs")) continue;
       const path = `src/controllers/${folder}/${name}`;

@@ -14,6 +14,8 @@ use serde_json::json;
 mod laws;
 #[path = "properties/verdicts.rs"]
 mod verdicts;
+#[path = "properties/orders.rs"]
+mod orders;
 
 const PLENTY: u64 = 3_000_000;
 

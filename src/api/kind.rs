@@ -45,6 +45,8 @@ pub enum Kind {
     PodMetrics,
     /// Answers of the Git repository; never stored.
     GitRevision,
+    /// Answers and webhooks of the payment provider; never stored.
+    Payment,
     /// One that a user defined.
     Custom(CustomKind),
 }
@@ -100,7 +102,7 @@ macro_rules! kinds {
 }
 
 /// So many kinds at the end of the table are answers, never objects.
-const ANSWERS: usize = 2;
+const ANSWERS: usize = 3;
 
 kinds! {
     Pod "v1" "pods" ["po"] true true;
@@ -140,12 +142,18 @@ kinds! {
     Application "argoproj.io/v1alpha1" "applications" ["app", "apps"] true true;
     PodMetrics "metrics.k8s.io/v1beta1" "pods" [] true true;
     GitRevision "git/v1" "gitrevisions" [] false true;
+    Payment "provider.example/v1" "payments" [] true true;
 }
 
 impl Kind {
     /// All kinds that can be stored, those apart that a user defines.
     pub fn all() -> &'static [KindInfo] {
         &KINDS[..KINDS.len() - ANSWERS]
+    }
+
+    /// Whether somebody outside of the cluster answers in this kind: it is never stored.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Kind::PodMetrics | Kind::GitRevision | Kind::Payment)
     }
 
     /// A kind that only answers, or that can be stored, by its name in a manifest.
@@ -219,8 +227,9 @@ mod tests {
 
     #[test]
     fn answers_stand_at_the_end_and_are_no_resources() {
-        for kind in [Kind::PodMetrics, Kind::GitRevision] {
+        for kind in [Kind::PodMetrics, Kind::GitRevision, Kind::Payment] {
             assert!(!Kind::all().iter().any(|info| info.id == kind), "{kind:?}");
+            assert!(kind.is_answer());
         }
         assert_eq!(Kind::of_argument("pods.metrics.k8s.io"), None);
     }

@@ -16,6 +16,7 @@ mod lockstep;
 pub mod namespace;
 pub mod node_lifecycle;
 pub mod operator;
+pub mod order;
 pub mod owned;
 pub mod pass_run;
 pub mod plan;

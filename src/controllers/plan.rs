@@ -170,6 +170,11 @@ pub enum Deed {
     Scale,
     Apply,
     Prune,
+    /// Of a payment provider.
+    Charge,
+    Refund,
+    /// What somebody outside of the cluster said is written into the status.
+    Record,
 }
 
 /// A Kubernetes Event to be told.

@@ -4,6 +4,7 @@ mod describe;
 pub mod expect;
 pub mod expectation;
 pub mod format;
+mod ledger;
 mod load;
 mod metrics;
 mod pending;

@@ -1,4 +1,4 @@
-//! One console line, done to one lane: a kubectl line, a fault, a push or a load.
+//! One console line, done to one lane: a kubectl line, a fault, a push, a load or the ledger.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
 
-use super::{load, repository};
+use super::{ledger, load, repository};
 
 /// Does a line to a lane, and says what it answers.
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
@@ -22,6 +22,7 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     let said = match line.split_whitespace().next() {
         Some("git") => Some(repository::perform(&mut lane.world, line, stdin)),
         Some("load") => Some(load::perform(&mut lane.world, line)),
+        Some("ledger") => Some(ledger::perform(&lane.world, line)),
         _ => None,
     };
     match said {
@@ -81,8 +82,10 @@ pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
     // Objects are shared, so a copy of the world is cheap.
     let mut world = lane.world.clone();
     let mut found = kubectl::complete(line, cursor, &Shell(&mut world));
-    if !before.is_empty() && "fault".starts_with(before) {
-        found.push(Completion { start: 0, text: "fault".into(), ends: true });
+    for word in ["fault", "ledger"] {
+        if !before.is_empty() && word.starts_with(before) {
+            found.push(Completion { start: 0, text: word.into(), ends: true });
+        }
     }
     found
 }

@@ -35,6 +35,8 @@ files! {
     "autoscaler-against-gitops"
     "job-backoff"
     "statefulset-stuck"
+    "order-lost-webhook"
+    "order-doubled-charge"
 }
 
 /// All scenarios that ship.

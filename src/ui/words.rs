@@ -69,6 +69,7 @@ pub fn loop_name(id: LoopId) -> &'static str {
         LoopId::NodeLifecycle => "node-lifecycle",
         LoopId::HorizontalAutoscaler => "hpa",
         LoopId::GitOps => "gitops",
+        LoopId::Order => "order",
         LoopId::Job => "job",
         LoopId::StatefulSet => "statefulset",
         LoopId::CronJob => "cronjob",
@@ -88,6 +89,7 @@ pub fn loop_short(id: LoopId) -> &'static str {
         LoopId::NodeLifecycle => "nodes",
         LoopId::HorizontalAutoscaler => "hpa",
         LoopId::GitOps => "git",
+        LoopId::Order => "order",
         LoopId::Job => "job",
         LoopId::StatefulSet => "sts",
         LoopId::CronJob => "cj",
@@ -155,6 +157,9 @@ fn deed(deed: Deed, n: u32) -> String {
         Deed::Scale => tr!(deed.scale).to_owned(),
         Deed::Apply => tr!(deed.apply, n = n),
         Deed::Prune => tr!(deed.prune, n = n),
+        Deed::Charge => tr!(deed.charge, n = n),
+        Deed::Refund => tr!(deed.refund, n = n),
+        Deed::Record => tr!(deed.record).to_owned(),
     }
 }
 
@@ -164,11 +169,11 @@ pub fn deed_mark(pass: &PassView) -> String {
         return "!".to_owned();
     };
     match deed {
-        Deed::CreatePod | Deed::CreateReplicaSet | Deed::Create => format!("+{n}"),
+        Deed::CreatePod | Deed::CreateReplicaSet | Deed::Create | Deed::Charge => format!("+{n}"),
         Deed::DeletePod | Deed::DeleteReplicaSet | Deed::Delete | Deed::Evict | Deed::Prune => {
             format!("−{n}")
         }
-        Deed::Status | Deed::Read | Deed::Renew => "✓".to_owned(),
+        Deed::Status | Deed::Read | Deed::Renew | Deed::Record => "✓".to_owned(),
         _ => format!("~{n}"),
     }
 }
@@ -268,12 +273,25 @@ fn shortfall(short: &[Shortfall]) -> String {
     let Some(last) = short.last() else {
         return tr!(verdict.differs).to_owned();
     };
+    if last.object.kind.is_custom() {
+        return order_shortfall(last);
+    }
     match last.want - last.have {
         1 => tr!(verdict.one_short).to_owned(),
         n if n > 0 => tr!(verdict.short, n = n),
         -1 => tr!(verdict.one_over).to_owned(),
         n if n < 0 => tr!(verdict.over, n = -n),
         _ => tr!(verdict.object_differs, object = last.object.name.to_string()),
+    }
+}
+
+/// An Order: its payments are counted, not pods.
+fn order_shortfall(short: &Shortfall) -> String {
+    let object = short.object.name.to_string();
+    match (short.want, short.have) {
+        (want, have) if have > 1 => tr!(verdict.paid_often, object = object, want = want, n = have),
+        (0, _) => tr!(verdict.not_refunded, object = object),
+        _ => tr!(verdict.not_paid, object = object),
     }
 }
 

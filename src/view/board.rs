@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::api::{Generic, Kind, Object, Str};
 use crate::controllers::job::JobStatus;
+use crate::controllers::order::object::Order;
 use crate::world::{PodCount, World};
 
 use super::places::Memory;
@@ -89,6 +90,7 @@ fn row(
         Object::Generic(generic) => wanted(generic),
         _ => None,
     };
+    let order = Order::read(object);
     BoardRow {
         key: object.key(),
         uid: object.meta().uid.clone(),
@@ -97,7 +99,8 @@ fn row(
         have: count.active,
         ready: count.ready,
         says: says(object, count.active, count.ready),
-        simulated: object.kind().info().simulated,
+        words: order.as_ref().map(Order::words),
+        simulated: object.kind().info().simulated || order.is_some(),
         terminating: object.meta().is_terminating(),
         changed: memory.changed(object, world.now()),
     }

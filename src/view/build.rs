@@ -90,6 +90,7 @@ pub fn loop_id(id: ControllerId) -> LoopId {
         | ControllerId::Operator => LoopId::NodeLifecycle,
         ControllerId::HorizontalAutoscaler => LoopId::HorizontalAutoscaler,
         ControllerId::GitOps => LoopId::GitOps,
+        ControllerId::Order => LoopId::Order,
         ControllerId::Job => LoopId::Job,
         ControllerId::StatefulSet => LoopId::StatefulSet,
         ControllerId::CronJob => LoopId::CronJob,
@@ -220,6 +221,7 @@ fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
         ControllerId::Deployment => Kind::ReplicaSet,
         ControllerId::NodeLifecycle => Kind::Node,
         ControllerId::GitOps => Kind::Application,
+        ControllerId::Order => world.order_kind().unwrap_or(Kind::Payment),
         ControllerId::CronJob => Kind::Job,
         _ => Kind::Pod,
     };

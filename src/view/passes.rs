@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::api::{ObjectKey, Str};
-use crate::apiserver::WatchEventType;
+use crate::apiserver::{Verb, WatchEventType};
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Cause, Lane, LaneId, Occurrence, PassRecord};
+use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
 
 use super::build::{loop_id, pass_view};
 use super::stage::{LoopId, PassView};
@@ -115,7 +115,11 @@ pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
             chain.push(Reason::Other(at.pass.woken_by.clone()));
             return chain;
         };
-        let writer = writer_of(run.story(lane.id), revision);
+        let told = run.story(lane.id);
+        let writer = match object.kind.is_answer() {
+            true => asker_of(told, &object, &at.pass),
+            false => writer_of(told, revision),
+        };
         let did = if writer.is_none() { doer_of(run, lane.id, &at.pass) } else { None };
         let done = writer.and_then(|pass| pass.ended).or(did.as_ref().map(|did| did.0.at));
         chain.push(Reason::Watch { at: done, event, object, revision });
@@ -144,6 +148,18 @@ fn ended(entry: &Entry) -> Option<&Arc<PassRecord>> {
 /// the first that names it counts.
 fn writer_of(entries: &[Entry], revision: u64) -> Option<&Arc<PassRecord>> {
     entries.iter().filter_map(ended).find(|pass| pass.wrote.contains(&revision))
+}
+
+/// The last pass before this one that asked somebody outside of the cluster for what a webhook
+/// tells of now.
+fn asker_of<'a>(
+    entries: &'a [Entry],
+    object: &ObjectKey,
+    told: &PassRecord,
+) -> Option<&'a Arc<PassRecord>> {
+    let asked = |act: &Act| act.object == *object && !matches!(act.verb, Verb::Get);
+    let before = entries.iter().rev().filter_map(ended).filter(|pass| pass.number < told.number);
+    before.into_iter().find(|pass| pass.acts.iter().any(asked))
 }
 
 /// What somebody did in this lane last before a pass that no other pass led to. A kubectl line

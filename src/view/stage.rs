@@ -110,6 +110,8 @@ pub struct BoardRow {
     pub ready: i64,
     /// What its status says, where that differs from `have`/`ready`: (replicas, readyReplicas).
     pub says: Option<(i64, i64)>,
+    /// Of an Order: what its status and its spec say, such as `Pending` and `Paid`.
+    pub words: Option<(Str, Str)>,
     /// Whether the simulation acts on this kind, or merely keeps it.
     pub simulated: bool,
     /// Whether it is being deleted.
@@ -133,6 +135,8 @@ pub enum LoopId {
     HorizontalAutoscaler,
     /// Drawn where there is an Application.
     GitOps,
+    /// Drawn where Orders are defined.
+    Order,
     Job,
     StatefulSet,
     CronJob,
@@ -142,8 +146,9 @@ pub enum LoopId {
 
 impl LoopId {
     /// All, in the order in which data goes round.
-    pub const ALL: [LoopId; 13] = [
+    pub const ALL: [LoopId; 14] = [
         LoopId::GitOps,
+        LoopId::Order,
         LoopId::HorizontalAutoscaler,
         LoopId::CronJob,
         LoopId::Job,

@@ -387,6 +387,7 @@ impl Target {
             "cronjobs" => "cronjob",
             "daemonsets" => "daemonset",
             "endpointslices" => "endpointslice",
+            "orders" => "order",
             name => name,
         };
         let known = ControllerId::central_names().any(|own| own == name) || name == "kubelet";

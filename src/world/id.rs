@@ -27,6 +27,8 @@ pub enum ControllerId {
     Standby(u8),
     /// The loops for kinds that users define.
     Operator,
+    /// The controller of a custom resource that ships.
+    Order,
     /// The kubelet of the node of this number (from 0).
     Kubelet(u16),
 }
@@ -42,7 +44,7 @@ impl ControllerId {
     ];
 
     /// Those that start when there is first something for them: see `on_demand.rs`.
-    pub const ON_DEMAND: [ControllerId; 11] = [
+    pub const ON_DEMAND: [ControllerId; 12] = [
         ControllerId::Disruption,
         ControllerId::ResourceQuota,
         ControllerId::Namespace,
@@ -54,6 +56,7 @@ impl ControllerId {
         ControllerId::HorizontalAutoscaler,
         ControllerId::GitOps,
         ControllerId::Operator,
+        ControllerId::Order,
     ];
 
     /// Those of which there can be two, with leader election.
@@ -89,8 +92,8 @@ impl ControllerId {
 
     /// Whether it comes in both flavours.
     pub fn has_flavours(self) -> bool {
-        use ControllerId::{Deployment, GitOps, HorizontalAutoscaler, ReplicaSet};
-        matches!(self.role(), Deployment | ReplicaSet | HorizontalAutoscaler | GitOps)
+        use ControllerId::{Deployment, GitOps, HorizontalAutoscaler, Order, ReplicaSet};
+        matches!(self.role(), Deployment | ReplicaSet | HorizontalAutoscaler | GitOps | Order)
     }
 
     /// The name of its kind, as faults and the console write it.
@@ -114,6 +117,7 @@ impl ControllerId {
             // No `role` is a second process.
             ControllerId::Standby(_) => "standby",
             ControllerId::Operator => "operator",
+            ControllerId::Order => "order",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }
@@ -140,6 +144,7 @@ impl ControllerId {
             ControllerId::EndpointSlice => 0x2_0007,
             ControllerId::Standby(n) => 0x3_0000 + u64::from(n),
             ControllerId::Operator => 0x2_0008,
+            ControllerId::Order => 0x2_0009,
         }
     }
 
@@ -163,6 +168,7 @@ impl ControllerId {
             ControllerId::EndpointSlice => "endpoint-slice-controller",
             ControllerId::Standby(_) => "standby",
             ControllerId::Operator => "operator",
+            ControllerId::Order => "order-controller",
             ControllerId::Kubelet(_) => "kubelet",
         }
     }

@@ -8,6 +8,7 @@ use crate::controllers::gitops::{self, GitOps};
 use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::operator::Operator;
+use crate::controllers::order::{self, Orders};
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{
     Change, Context, Plan, Woken, cron_job, daemon_set, deployment, disruption, endpoint_slice,
@@ -130,6 +131,8 @@ pub enum Mind {
     Job(Box<job::Memory>),
     /// Level-triggered; what it is for.
     Operator(Box<Operator>),
+    /// The answer that it has just been given.
+    Order(Box<Orders>),
     /// Level-triggered, and remembers nothing.
     Plain(&'static Plain),
     /// The kubelet's containers belong to its machine, not to the process: see `World::kubelets`.
@@ -149,6 +152,7 @@ impl Mind {
             ControllerId::GitOps => Mind::GitOps(Box::default()),
             ControllerId::Job => Mind::Job(Box::default()),
             ControllerId::Operator => Mind::Operator(Box::default()),
+            ControllerId::Order => Mind::Order(Box::default()),
             ControllerId::Kubelet(_) => Mind::Kubelet,
             other => plain(other).map_or(Mind::Kubelet, Mind::Plain),
         }
@@ -166,6 +170,7 @@ impl Mind {
             Mind::GitOps(_) => Mind::of(ControllerId::GitOps),
             Mind::Job(_) => Mind::of(ControllerId::Job),
             Mind::Operator(operator) => Mind::Operator(operator.clone()),
+            Mind::Order(_) => Mind::of(ControllerId::Order),
             Mind::Plain(plain) => Mind::Plain(plain),
             Mind::Kubelet => Mind::Kubelet,
         }
@@ -183,6 +188,7 @@ impl Mind {
             ControllerId::GitOps => GITOPS,
             ControllerId::Kubelet(_) | ControllerId::Operator => &[Kind::Pod],
             ControllerId::Job => &[Kind::Job, Kind::Pod],
+            ControllerId::Order => order::KINDS,
             other => plain(other).map_or(&[], |plain| plain.kinds),
         }
     }
@@ -199,6 +205,7 @@ impl Mind {
             Mind::GitOps(gitops) => gitops.wakes(change),
             Mind::Job(memory) => memory.wakes(change, cx),
             Mind::Operator(operator) => operator.wakes(change),
+            Mind::Order(orders) => orders.wakes(change),
             Mind::Plain(plain) => (plain.wakes)(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
         }
@@ -216,6 +223,7 @@ impl Mind {
             Mind::GitOps(gitops) => gitops.sync(key, cx),
             Mind::Job(memory) => memory.sync(key, cx),
             Mind::Operator(operator) => operator.sync(key, cx),
+            Mind::Order(orders) => orders.sync(key, cx),
             Mind::Plain(plain) => (plain.sync)(key, cx),
             Mind::Kubelet => Plan::default(),
         }
@@ -242,6 +250,10 @@ impl Mind {
                 Woken::default()
             }
             Mind::Job(memory) => memory.answered(key, request, response),
+            Mind::Order(orders) => {
+                orders.answered(key, request, response);
+                Woken::default()
+            }
             _ => Woken::default(),
         }
     }
@@ -253,6 +265,7 @@ impl Mind {
             Mind::ReplicaSet(ledger) => replica_set::on_change(change, cx, ledger),
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_change(change, cx),
             Mind::GitOps(gitops) => gitops.on_change(change, cx),
+            Mind::Order(orders) => orders.on_change(change, cx),
             _ => Plan::default(),
         }
     }
@@ -263,6 +276,7 @@ impl Mind {
             Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_resume(plan, cx),
             Mind::GitOps(gitops) => gitops.on_resume(plan, cx),
+            Mind::Order(orders) => orders.on_resume(plan, cx),
             _ => plan,
         }
     }
@@ -282,6 +296,7 @@ impl Mind {
     pub fn go_on(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         match self {
             Mind::GitOps(gitops) => gitops.go_on(key, cx),
+            Mind::Order(orders) => orders.go_on(key, cx),
             _ => Plan::default(),
         }
     }
@@ -292,6 +307,7 @@ impl Mind {
         match self {
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.concerns(change),
             Mind::GitOps(gitops) => gitops.concerns(change),
+            Mind::Order(orders) => orders.concerns(change),
             _ => None,
         }
     }

@@ -14,6 +14,7 @@ use crate::api::{Kind, Object, custom};
 use crate::apiserver::custom::{kind_of, served};
 use crate::apiserver::{Commit, Request};
 use crate::controllers::operator::Operator;
+use crate::controllers::order::object::is_order;
 use crate::kernel::Rng;
 
 use super::ControllerId;
@@ -120,6 +121,10 @@ impl World {
         if self.options.operators.iter().any(|spec| *spec.kind == *kind.info().kind) {
             self.call(ControllerId::Operator);
             self.watch_more(ControllerId::Operator, kind);
+        }
+        if is_order(kind) {
+            self.call(ControllerId::Order);
+            self.watch_more(ControllerId::Order, kind);
         }
     }
 

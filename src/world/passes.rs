@@ -209,12 +209,14 @@ impl World {
                     self.send_request(id, number, index, request);
                 }
             }
-            Next::Ended(_) if self.goes_on(id, number) => self.advance(id, number),
+            Next::Ended(ended) if ended.error.is_none() && self.goes_on(id, number) => {
+                self.advance(id, number);
+            }
             Next::Ended(ended) => self.end_pass(id, number, ended),
         }
     }
 
-    /// Whether a pass has only read so far: then it decides now by what it read.
+    /// Whether a pass has only asked so far: then it decides now by what it was answered.
     fn goes_on(&mut self, id: ControllerId, number: u64) -> bool {
         let Some(process) = self.processes.get(&id) else { return false };
         let Some(pass) = process.active.get(&number) else { return false };
@@ -231,7 +233,8 @@ impl World {
         let Some(pass) = pass else { return false };
         let record = &mut pass.record;
         (record.sees, record.wants) = (plan.sees.clone(), plan.wants.clone());
-        record.does = deeds(&plan);
+        record.does.extend(deeds(&plan));
+        record.trail.extend(&plan.trail);
         pass.run = PassRun::new(plan);
         true
     }
@@ -277,7 +280,7 @@ impl World {
             && match id.role() {
                 ControllerId::Deployment | ControllerId::CronJob => true,
                 // An edge-triggered one asks for a timer only when it has something left to do.
-                ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
+                ControllerId::HorizontalAutoscaler | ControllerId::GitOps | ControllerId::Order => {
                     process.flavour == Flavour::Level
                 }
                 _ => false,

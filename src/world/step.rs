@@ -49,6 +49,8 @@ pub enum Step {
     Scrape,
     /// A process tries to take a lease, or to keep it.
     Elect(ControllerId),
+    /// A payment of this number has gone through, or back.
+    Settle(u64),
 }
 
 impl Step {
@@ -90,6 +92,7 @@ impl Step {
             Step::Bookmarks => (14, 0),
             Step::Scrape => (15, 0),
             Step::Elect(id) => (16, id.number()),
+            Step::Settle(payment) => (17, *payment),
         };
         kind << 56 | number
     }

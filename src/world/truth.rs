@@ -69,6 +69,7 @@ impl World {
         }
         short.extend(self.autoscaler_shortfalls());
         short.extend(self.application_shortfalls());
+        short.extend(self.order_shortfalls());
         short
     }
 

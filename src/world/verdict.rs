@@ -75,10 +75,22 @@ impl World {
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
+            // A look that is under way.
+            Step::Arrive(id, true) | Step::Answer(id, _, true) => {
+                let asks = self.requests.get(&id).filter(|r| r.owner == ControllerId::Order);
+                asks.filter(|_| self.an_order_has_work()).map(|_| (entry.at, "order"))
+            }
+            Step::Decided(ControllerId::Order, _, _, true) => {
+                self.an_order_has_work().then_some((entry.at, "order"))
+            }
             Step::Elect(id) => self.is_leaderless(id).then_some((entry.at, "leader-election")),
             Step::Due(id, epoch, true) => match id.role() {
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
                     self.look_helps(id, epoch).then_some((entry.at, id.name()))
+                }
+                ControllerId::Order => {
+                    let helps = self.look_helps(id, epoch) && self.an_order_has_work();
+                    helps.then_some((entry.at, "order"))
                 }
                 ControllerId::Deployment => {
                     let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();

@@ -23,6 +23,7 @@ use super::metrics::MetricsServer;
 use super::mind::Mind;
 use super::options::{Flavour, Options};
 use super::process::Process;
+use super::provider::Provider;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
 use super::step::{BOOKMARK, HEARTBEAT, MONITOR, Step};
@@ -62,6 +63,7 @@ pub struct World {
     pub(super) served: Arc<[Served]>,
     pub(super) metrics: MetricsServer,
     pub(super) repository: Repository,
+    pub(super) provider: Provider,
     /// Processes that compete for a lease.
     pub(super) candidates: Vec<Candidate>,
 }
@@ -118,6 +120,7 @@ impl World {
             served: Arc::new([]),
             metrics: MetricsServer::new(options.load.clone()),
             repository: Repository::default(),
+            provider: Provider::default(),
             candidates: Vec::new(),
             options: Arc::new(options),
         };
@@ -372,6 +375,7 @@ impl World {
             Step::FaultEnds(fault) => self.fault_ends(fault),
             Step::Scrape => self.scrape(),
             Step::Elect(id) => self.elect(id),
+            Step::Settle(payment) => self.settle(payment),
         }
     }
 

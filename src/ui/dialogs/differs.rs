@@ -16,6 +16,7 @@ pub fn list() -> AnyView {
         tr!(differs.server),
         tr!(differs.kubectl),
         tr!(differs.containers),
+        tr!(differs.orders),
         tr!(differs.version),
     ];
     let items = points.map(|point| view! { <li>{point}</li> }.into_any());

@@ -148,6 +148,13 @@ fn Count(row: Memo<Option<BoardRow>>) -> impl IntoView {
             if !row.simulated {
                 return Some(view! { <em>{tr!(board.not_simulated)}</em> }.into_any());
             }
+            if let Some((state, wants)) = &row.words {
+                let wants = (state != wants).then(|| format!(" → {wants}"));
+                let state = state.to_string();
+                return Some(
+                    view! { <b class="word">{state}</b><small>{wants}</small> }.into_any(),
+                );
+            }
             let want = row.want?;
             Some(view! { <b>{row.ready}</b><small>{tr!(board.of, n = want)}</small> }.into_any())
         })

@@ -24,12 +24,18 @@ extern "C" {
 
 const SET: &str = "src/controllers/replica_set/";
 const DEPLOYMENT: &str = "src/controllers/deployment/";
+const ORDER: &str = "src/controllers/order/";
+
+/// The loops whose source is shown.
+const CHOICES: [LoopId; 3] = [LoopId::ReplicaSet, LoopId::Deployment, LoopId::Order];
 
 /// The files of a loop's flavour, in reading order.
 fn files(id: LoopId, lane: LaneId) -> Vec<String> {
     let (folder, names): (&str, &[&str]) = match (id, lane) {
         (LoopId::Deployment, LaneId::Edge) => (DEPLOYMENT, &["mod.rs", "edge.rs"]),
         (LoopId::Deployment, LaneId::Level) => (DEPLOYMENT, &["mod.rs", "level.rs"]),
+        (LoopId::Order, LaneId::Edge) => (ORDER, &["edge.rs", "mod.rs"]),
+        (LoopId::Order, LaneId::Level) => (ORDER, &["level.rs", "mod.rs"]),
         (_, LaneId::Level) => (SET, &["sync.rs"]),
         (_, LaneId::Edge) => {
             let names = &[
@@ -58,11 +64,10 @@ pub fn Code() -> impl IntoView {
     });
     let choose = move |event| {
         let name = event_target_value(&event);
-        let is_deployment = name == words::loop_name(LoopId::Deployment);
-        chosen.set(if is_deployment { LoopId::Deployment } else { LoopId::ReplicaSet });
+        let named = CHOICES.into_iter().find(|id| words::loop_name(*id) == name);
+        chosen.set(named.unwrap_or(LoopId::ReplicaSet));
     };
-    let choices = [LoopId::ReplicaSet, LoopId::Deployment];
-    let choices = choices.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
+    let choices = CHOICES.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
     view! {
         <div class="code">
             <div class="filters">
