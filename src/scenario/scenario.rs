@@ -30,8 +30,9 @@ impl Scenario {
     pub fn read(id: &str, text: &str) -> Result<Scenario, FormatError> {
         let file = format::read(text)?;
         let refuse = |message: String| FormatError { line: None, message };
-        for name in file.cluster.controllers.keys() {
-            Target::parse(name).map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
+        for (name, knobs) in &file.cluster.controllers {
+            let checked = Target::parse(name).and_then(|target| knobs.check(&target));
+            checked.map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
         }
         let mut images = Images::default();
         for (image, value) in &file.images {

@@ -12,7 +12,7 @@ use super::{load, repository};
 /// Does a line to a lane, and says what it answers.
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     let line = line.trim();
-    if line == "fault" || line.starts_with("fault ") {
+    if Fault::is_line(line) {
         let kinds = lane.world.served();
         return match custom::serving(kinds, || Fault::parse_line(line)) {
             Ok(fault) => inflict(&mut lane.world, fault),
@@ -52,7 +52,7 @@ fn with_uids(text: &str, world: &World) -> String {
 }
 
 /// The verbs of faults.
-const FAULTS: [&str; 15] = [
+const FAULTS: [&str; 16] = [
     "apiserver",
     "compact",
     "container",
@@ -63,6 +63,7 @@ const FAULTS: [&str; 15] = [
     "duplicate",
     "fail",
     "kill",
+    "knob",
     "leader",
     "node",
     "reorder",

@@ -180,6 +180,7 @@ pub fn woken(wake: &Cause) -> String {
             tr!(wake.watch, event = kind.word(), name = object.name.to_string())
         }
         Cause::Resync => tr!(wake.resync).to_owned(),
+        Cause::Poll => tr!(wake.poll).to_owned(),
         Cause::List => tr!(wake.list).to_owned(),
         Cause::Retry => tr!(wake.retry).to_owned(),
         Cause::Timer => tr!(wake.timer).to_owned(),
@@ -250,7 +251,7 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
         VerdictView::Waiting { short, until, what } => tr!(
             verdict.until,
             short = shortfall(short),
-            what = what.to_string(),
+            what = waits_for(what),
             at = format::clock(*until)
         ),
         VerdictView::Stuck { short } => tr!(verdict.nothing_wakes, short = shortfall(short)),
@@ -260,6 +261,13 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
             field = field.to_string(),
             n = *turns
         ),
+    }
+}
+
+fn waits_for(what: &str) -> String {
+    match what {
+        "poll" => tr!(verdict.next_look).to_owned(),
+        what => what.to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
 use crate::manifest::{self, Problem};
 use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told};
-use crate::world::{Activity, LaneId, Occurrence, Verdict};
+use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
@@ -310,7 +310,7 @@ impl Session {
         stdin: Option<&str>,
         lanes: In,
     ) -> Option<Vec<(LaneId, Output)>> {
-        if line.trim().starts_with("fault") {
+        if Fault::is_line(line) {
             return None;
         }
         let mut answers = Vec::new();

@@ -3,7 +3,7 @@
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Lane, LaneId, Occurrence};
+use crate::world::{Fault, Lane, LaneId, Occurrence};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
@@ -65,7 +65,7 @@ fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
 }
 
 fn is_fault(input: &Input) -> bool {
-    input.line.trim_start().starts_with("fault")
+    Fault::is_line(&input.line)
 }
 
 fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {

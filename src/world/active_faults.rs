@@ -185,6 +185,7 @@ impl World {
                     }
                 }
             }
+            Fault::Knob(target, change) => self.turn_knobs(target, change),
             Fault::Compact => self.api.compact(),
             Fault::ApiServer(trouble, lasts) => self.trouble_server(*trouble, *lasts),
             Fault::Power(node, on) => {

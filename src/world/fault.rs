@@ -9,6 +9,7 @@ use crate::api::{Kind, Str, Value};
 use crate::apiserver::WatchEventType;
 
 use super::ControllerId;
+use super::knob::KnobChange;
 use super::request_trap::RequestTrap;
 
 /// Something that is done to the machinery.
@@ -41,6 +42,8 @@ pub enum Fault {
     Network(Str, bool),
     /// Something happens to a container of this pod (`name` or `namespace/name`).
     Container(Str, ContainerTrouble),
+    /// Knobs of a controller are turned.
+    Knob(Target, KnobChange),
 }
 
 /// Which process: `replicaset`, `kubelet` (all of them) or `kubelet/node-1`.
@@ -136,14 +139,14 @@ const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
 const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, fail, cut, resync, \
-                     leader, compact, apiserver, node, container";
+                     leader, compact, apiserver, node, container, knob";
 
 pub(super) fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
     Err(FaultError { key: key.map(str::to_string), message: message.into() })
 }
 
 /// The fields of a fault, taken out one by one, so that what is left over can be named.
-pub(super) struct Fields(pub(super) BTreeMap<String, Value>);
+pub struct Fields(pub BTreeMap<String, Value>);
 
 impl Fields {
     fn of(verb: &str, value: &Value) -> Result<Fields, FaultError> {
@@ -170,7 +173,7 @@ impl Fields {
         }
     }
 
-    fn span(&mut self, key: &str) -> Result<Option<Duration>, FaultError> {
+    pub(super) fn span(&mut self, key: &str) -> Result<Option<Duration>, FaultError> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match humantime::parse_duration(&text) {
             Ok(span) if span <= Duration::from_secs(86_400) => Ok(Some(span)),
@@ -264,10 +267,16 @@ impl Fault {
             "apiserver" => read_server(&mut fields)?,
             "node" => read_node(&mut fields)?,
             "container" => read_container(&mut fields)?,
+            "knob" => KnobChange::of_line(&mut fields).map(|(to, turn)| Fault::Knob(to, turn))?,
             _ => return error(Some(verb), format!("unknown fault {verb:?}; there are {VERBS}")),
         };
         fields.finish(verb)?;
         Ok(fault)
+    }
+
+    /// Whether a console line is a fault: it begins with `fault`, or is about a `knob`.
+    pub fn is_line(line: &str) -> bool {
+        matches!(line.split_whitespace().next(), Some("fault" | "knob"))
     }
 
     /// Reads a console line, with or without the leading word `fault`.
@@ -361,6 +370,7 @@ impl Fault {
             | Fault::Crash(target, _)
             | Fault::Cut(target, _)
             | Fault::Resync(target)
+            | Fault::Knob(target, _)
             | Fault::Leader(target, _) => Some(target),
             Fault::Message(trap) => Some(&trap.to),
             Fault::Request(trap) => Some(&trap.from),
@@ -396,39 +406,6 @@ impl Target {
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }
         Ok(Target { name: name.into(), node })
-    }
-}
-
-impl Trap {
-    fn read(how: How, fields: &mut Fields) -> Result<Trap, FaultError> {
-        let to = match fields.0.remove("controller") {
-            Some(controller) => {
-                fields.0.insert("to".into(), controller);
-                fields.target("to")?
-            }
-            None => fields.target("to")?,
-        };
-        let kind = fields.kind()?;
-        let event = match fields.text("type")?.map(|t| t.to_ascii_uppercase()).as_deref() {
-            None => None,
-            Some("ADDED") => Some(WatchEventType::Added),
-            Some("MODIFIED") => Some(WatchEventType::Modified),
-            Some("DELETED") => Some(WatchEventType::Deleted),
-            Some(text) => {
-                return error(
-                    Some("type"),
-                    format!("type: {text} is not ADDED, MODIFIED or DELETED"),
-                );
-            }
-        };
-        let on_wire = match fields.text("at")?.as_deref() {
-            None | Some("door") => false,
-            Some("wire") => true,
-            Some(text) => return error(Some("at"), format!("at: {text:?} is not door or wire")),
-        };
-        let count = fields.count()?;
-        let name = fields.text("name")?.map(Str::from);
-        Ok(Trap { how, to, kind, event, name, on_wire, count })
     }
 }
 
@@ -470,36 +447,8 @@ impl fmt::Display for Target {
     }
 }
 
-impl fmt::Display for Trap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.how {
-            How::Drop => "drop",
-            How::Delay(_) => "delay",
-            How::Duplicate => "duplicate",
-            How::Reorder => "reorder",
-        };
-        write!(f, "{verb} to={}", self.to)?;
-        if let Some(kind) = self.kind {
-            write!(f, " kind={}", kind.info().kind)?;
-        }
-        if let Some(event) = self.event {
-            write!(f, " type={}", event.word())?;
-        }
-        if let Some(name) = &self.name {
-            write!(f, " name={name}")?;
-        }
-        if self.count != 1 {
-            write!(f, " count={}", self.count)?;
-        }
-        if let How::Delay(by) = self.how {
-            write!(f, " by={}", span(by))?;
-        }
-        if self.on_wire { f.write_str(" at=wire") } else { Ok(()) }
-    }
-}
-
 /// A span as one word: `1m30s`.
-fn span(span: Duration) -> String {
+pub(super) fn span(span: Duration) -> String {
     humantime::format_duration(span).to_string().replace(' ', "")
 }
 
@@ -519,6 +468,7 @@ impl fmt::Display for Fault {
             Fault::Leader(target, Some(lasts)) => {
                 write!(f, "leader {target} paused for={}", span(*lasts))
             }
+            Fault::Knob(target, change) => write!(f, "knob {target} {change}"),
             Fault::Compact => f.write_str("compact"),
             Fault::ApiServer(trouble, lasts) => {
                 let word = match trouble {

@@ -7,6 +7,8 @@ pub mod fault;
 mod git;
 mod heartbeat;
 mod id;
+mod knob;
+mod knobs_turned;
 mod lane;
 mod lifecycle;
 mod metrics;
@@ -22,6 +24,7 @@ mod step;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trap;
 mod truth;
 mod truth_workloads;
 mod verdict;
@@ -36,6 +39,7 @@ pub use fault::{
 };
 pub use git::Repository;
 pub use id::ControllerId;
+pub use knob::{KNOBS, KnobChange, Manner};
 pub use lane::{Lane, LaneId, Simulation};
 pub use metrics::{LOADS_MAX, Load};
 pub use options::{Flavour, Knobs, Network, Options};

@@ -37,6 +37,8 @@ pub enum Step {
     Kubelet(u16, Timer),
     /// A cache is replayed into its queue.
     Resync(ControllerId, u32),
+    /// A process that changes do not wake looks at everything.
+    Poll(ControllerId, u32),
     /// A kubelet renews its lease.
     Heartbeat(u16),
     /// Quiet watches are told how far they are.
@@ -57,6 +59,7 @@ impl Step {
         matches!(
             self,
             Step::Resync(..)
+                | Step::Poll(..)
                 | Step::Heartbeat(_)
                 | Step::Bookmarks
                 | Step::Monitor(_)
@@ -90,6 +93,7 @@ impl Step {
             Step::Bookmarks => (14, 0),
             Step::Scrape => (15, 0),
             Step::Elect(id) => (16, id.number()),
+            Step::Poll(id, _) => (17, id.number()),
         };
         kind << 56 | number
     }
@@ -100,6 +104,7 @@ impl Step {
             Step::Door(id, epoch, ..)
             | Step::Decided(id, epoch, ..)
             | Step::Due(id, epoch, _)
+            | Step::Poll(id, epoch)
             | Step::Resync(id, epoch) => Some((*id, *epoch)),
             _ => None,
         }

@@ -75,6 +75,7 @@ impl World {
     fn next_upkeep_that_helps(&self) -> Option<(Time, &'static str)> {
         let looks = self.agenda.iter().filter_map(|entry| match entry.what {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
+            Step::Poll(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "poll")),
             Step::Elect(id) => self.is_leaderless(id).then_some((entry.at, "leader-election")),
             Step::Due(id, epoch, true) => match id.role() {
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {

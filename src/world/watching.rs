@@ -168,7 +168,11 @@ impl World {
                     Some(process.mind.wakes(&change, &cx))
                 }
             };
-            wake(process, woken.unwrap_or_default(), &cause, now);
+            let mut woken = woken.unwrap_or_default();
+            if process.is_deaf_to(&cause) {
+                (woken.keys, woken.later) = Default::default();
+            }
+            wake(process, woken, &cause, now);
         }
         self.announce(id);
         self.pump(id);
@@ -343,6 +347,7 @@ impl World {
             process.unsynced = process.unsynced.saturating_sub(1);
         }
         let broke = !stream.open;
+        let has_all = starts && process.unsynced == 0;
         let from_now = process.flavour == Flavour::Edge && starts && !process.knobs.relist_on_start;
         if !from_now {
             changes.into_iter().for_each(|change| self.hand_over(owner, change, Cause::List));
@@ -351,6 +356,9 @@ impl World {
             // What was deleted while nobody listened is in no list: the node itself knows of it.
             let known = self.kubelets.get(usize::from(node)).map(|kubelet| kubelet.known_pods());
             self.wake_kubelet(node, known.unwrap_or_default());
+        }
+        if has_all {
+            self.schedule_poll(owner, Duration::ZERO);
         }
         if broke {
             self.streams[index].revision = version;
@@ -366,6 +374,10 @@ impl World {
 
     /// Replays the cache into the queue (resync is not relist: nothing is asked of the server).
     pub(super) fn replay_cache(&mut self, id: ControllerId) {
+        self.replay_as(id, &Cause::Resync);
+    }
+
+    pub(super) fn replay_as(&mut self, id: ControllerId, cause: &Cause) {
         let mut changes = Vec::new();
         for index in self.streams_owned_by(id) {
             let Some(process) = self.processes.get_mut(&id) else { return };
@@ -373,7 +385,7 @@ impl World {
             informer.resync(&process.cache);
             changes.extend(informer.drain(&mut process.cache));
         }
-        changes.into_iter().for_each(|change| self.hand_over(id, change, Cause::Resync));
+        changes.into_iter().for_each(|change| self.hand_over(id, change, cause.clone()));
     }
 
     pub(super) fn schedule_resync(&mut self, id: ControllerId) {

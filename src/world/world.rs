@@ -21,7 +21,7 @@ use super::election::Candidate;
 use super::git::Repository;
 use super::metrics::MetricsServer;
 use super::mind::Mind;
-use super::options::{Flavour, Options};
+use super::options::Options;
 use super::process::Process;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
@@ -164,7 +164,9 @@ impl World {
     fn make_process(&mut self, id: ControllerId) -> bool {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
         let knobs = super::on_demand::knobs(id, knobs);
-        let flavour = if id.has_flavours() { self.options.flavour } else { Flavour::Level };
+        // A second process is as the first one is by now.
+        let knobs = self.processes.get(&id.role()).map_or(knobs, |first| first.knobs);
+        let flavour = self.flavour_of(id, &knobs);
         let name = match id {
             ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
             ControllerId::Standby(_) => format!("{}/2", id.name()),
@@ -202,6 +204,8 @@ impl World {
         }
         self.streams_owned_by(id).into_iter().for_each(|index| self.take_first_list(index));
         self.schedule_resync(id);
+        let poll = self.processes.get(&id).map_or(Duration::ZERO, |process| process.knobs.poll);
+        self.schedule_poll(id, poll);
     }
 
     /// The time.
@@ -366,6 +370,7 @@ impl World {
             Step::Reopen(stream, epoch) => self.reopen(stream, epoch),
             Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
             Step::Resync(id, _) => self.resync(id),
+            Step::Poll(id, _) => self.poll(id),
             Step::Heartbeat(node) => self.heartbeat(node),
             Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),
