@@ -1,5 +1,6 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
+mod complete;
 mod describe;
 pub mod expect;
 pub mod expectation;
@@ -12,6 +13,7 @@ mod repository;
 mod run;
 #[allow(clippy::module_inception)]
 mod scenario;
+pub mod schedule;
 mod shell;
 mod shipped;
 mod text;

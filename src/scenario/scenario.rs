@@ -113,6 +113,7 @@ impl Scenario {
         if !self.file.git.trim().is_empty() {
             script.push(Input {
                 at: Time::ZERO,
+                given: Time::ZERO,
                 lanes: In::Both,
                 line: "git push".into(),
                 stdin: Some(self.file.git.clone()),
@@ -123,6 +124,7 @@ impl Scenario {
         if !self.file.objects.trim().is_empty() {
             script.push(Input {
                 at: Time::ZERO,
+                given: Time::ZERO,
                 lanes: In::Both,
                 line: "apply -f -".into(),
                 stdin: Some(self.file.objects.clone()),
@@ -143,6 +145,7 @@ impl Scenario {
             };
             script.push(Input {
                 at: Time::ZERO + step.at.0,
+                given: Time::ZERO + step.at.0,
                 lanes: own.unwrap_or(step.lanes),
                 line,
                 stdin,

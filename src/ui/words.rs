@@ -248,6 +248,10 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
     match verdict {
         VerdictView::Converged { since } => tr!(verdict.since, at = format::clock(*since)),
         VerdictView::Converging => tr!(verdict.under_way).to_owned(),
+        VerdictView::Waiting { short, what, .. } if &**what == "release" => {
+            let held = tr!(verdict.held);
+            if short.is_empty() { held.to_owned() } else { format!("{}; {held}", shortfall(short)) }
+        }
         VerdictView::Waiting { short, until, what } => tr!(
             verdict.until,
             short = shortfall(short),
@@ -380,6 +384,10 @@ pub fn fate(fate: Fate) -> Option<&'static str> {
         Fate::DroppedOnWire => Some(tr!(fate.wire)),
         Fate::Delayed => Some(tr!(fate.delayed)),
         Fate::Doubled => Some(tr!(fate.doubled)),
+        Fate::Swapped => Some(tr!(fate.swapped)),
+        Fate::HeldAtDoor => Some(tr!(fate.held_door)),
+        Fate::HeldOnWire => Some(tr!(fate.held_wire)),
+        Fate::Behind => Some(tr!(fate.behind)),
     }
 }
 

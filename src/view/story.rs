@@ -34,6 +34,11 @@ pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLi
     lines.extend(
         run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)),
     );
+    let ahead = run.inputs().iter().filter(|i| i.at > now && i.given <= now);
+    lines.extend(ahead.map(|input| {
+        let LogLine { at, lane, .. } = line_of(run, input, false);
+        LogLine { at, lane, what: Happening::PutOff(input.line.as_str().into()) }
+    }));
     for lane in run.lanes() {
         // Newest first, so that a long run costs no more than a short one.
         let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
@@ -102,7 +107,10 @@ pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
     }
     let end = run.end();
     for (inputs, kind) in [(run.script(), MarkKind::Script), (run.inputs(), MarkKind::You)] {
-        for input in inputs.iter().filter(|input| input.at <= end && input.at > Time::ZERO) {
+        // What was put off is shown before it is done.
+        let told = |input: &&Input| input.at <= end || input.given < input.at;
+        let of_run = inputs.iter().filter(|input| input.at > Time::ZERO);
+        for input in of_run.filter(|input| told(input) && input.given <= end) {
             let what = if is_fault(input) { MarkKind::Fault } else { kind };
             marks.push(Mark { at: input.at, lane: None, what });
         }

@@ -9,6 +9,7 @@ use crate::api::{Kind, Str, Value};
 use crate::apiserver::WatchEventType;
 
 use super::ControllerId;
+use super::held::Release;
 use super::knob::KnobChange;
 use super::request_trap::RequestTrap;
 
@@ -23,6 +24,8 @@ pub enum Fault {
     Crash(Target, CrashPoint),
     /// The next watch events that match are struck.
     Message(Trap),
+    /// What is held is let go.
+    Release(Release),
     /// The next requests that match are answered with an error.
     Request(RequestTrap),
     /// A process's watches break, and stay broken for so long.
@@ -98,6 +101,8 @@ pub enum How {
     Duplicate,
     /// It comes after its successor.
     Reorder,
+    /// It stands still until somebody lets it go.
+    Hold,
 }
 
 /// What the API server suffers.
@@ -138,7 +143,7 @@ pub struct FaultError {
 const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
-const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, fail, cut, resync, \
+const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, hold, release, fail, cut, resync, \
                      leader, compact, apiserver, node, container, knob";
 
 pub(super) fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
@@ -262,6 +267,8 @@ impl Fault {
             }
             "duplicate" => Fault::Message(Trap::read(How::Duplicate, &mut fields)?),
             "reorder" => Fault::Message(Trap::read(How::Reorder, &mut fields)?),
+            "hold" => Fault::Message(Trap::read(How::Hold, &mut fields)?),
+            "release" => Release::read(&mut fields).map(Fault::Release)?,
             "fail" => Fault::Request(RequestTrap::read(&mut fields)?),
             "compact" => Fault::Compact,
             "apiserver" => read_server(&mut fields)?,
@@ -289,7 +296,7 @@ impl Fault {
             // What names a pod by its labels is no key with a value.
             match word.split_once('=').filter(|_| !word.starts_with("$(")) {
                 Some((key, value)) => map.insert(key.into(), value.into()),
-                None if map.is_empty() && !matches!(verb, "apiserver" | "compact") => {
+                None if map.is_empty() && !matches!(verb, "apiserver" | "compact" | "release") => {
                     let name = match verb {
                         "node" => "name",
                         "container" => "pod",
@@ -373,6 +380,7 @@ impl Fault {
             | Fault::Knob(target, _)
             | Fault::Leader(target, _) => Some(target),
             Fault::Message(trap) => Some(&trap.to),
+            Fault::Release(what) => what.to.as_ref(),
             Fault::Request(trap) => Some(&trap.from),
             _ => None,
         }
@@ -461,6 +469,7 @@ impl fmt::Display for Fault {
             Fault::Restart(target) => write!(f, "restart {target}"),
             Fault::Crash(target, point) => write!(f, "crash {target} point={}", point.word()),
             Fault::Message(trap) => trap.fmt(f),
+            Fault::Release(what) => what.fmt(f),
             Fault::Request(trap) => trap.fmt(f),
             Fault::Cut(target, lasts) => write!(f, "cut {target} for={}", span(*lasts)),
             Fault::Resync(target) => write!(f, "resync {target}"),
@@ -508,6 +517,10 @@ mod tests {
             json!({"drop": {"to": "replicaset", "kind": "Pod", "type": "DELETED", "count": 2}}),
             json!({"delay": {"to": "deployment", "by": "250ms", "at": "wire"}}),
             json!({"fail": {"from": "replicaset", "verb": "create", "with": "timeout"}}),
+            json!({"hold": {"to": "replicaset", "kind": "Pod", "at": "wire"}}),
+            json!({"release": {"to": "replicaset", "type": "DELETED"}}),
+            json!("release"),
+            json!({"knob": {"controller": "replicaset", "workers": 2, "flavour": "edge-resync"}}),
             json!({"kill": "replicaset"}),
             json!({"kill": {"controller": "kubelet/node-1"}, "for": "1m30s"}),
             json!({"crash": {"controller": "replicaset", "point": "betweenWrites"}}),

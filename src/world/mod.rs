@@ -6,6 +6,7 @@ mod events;
 pub mod fault;
 mod git;
 mod heartbeat;
+mod held;
 mod id;
 mod knob;
 mod knobs_turned;
@@ -38,6 +39,7 @@ pub use fault::{
     ContainerTrouble, CrashPoint, Fault, FaultError, How, ServerTrouble, Target, Trap,
 };
 pub use git::Repository;
+pub use held::Release;
 pub use id::ControllerId;
 pub use knob::{KNOBS, KnobChange, Manner};
 pub use lane::{Lane, LaneId, Simulation};

@@ -47,6 +47,7 @@ impl fmt::Display for Trap {
             How::Delay(_) => "delay",
             How::Duplicate => "duplicate",
             How::Reorder => "reorder",
+            How::Hold => "hold",
         };
         write!(f, "{verb} to={}", self.to)?;
         if let Some(kind) = self.kind {

@@ -18,13 +18,13 @@ pub enum Verdict {
     /// Something is under way.
     #[default]
     Converging,
-    /// It differs, and nothing is under way but this, which is due at a stated time.
+    /// It differs, or may come to, and nothing is under way but this, which is due at a stated time.
     Waiting {
         /// What is missing.
         short: Vec<Shortfall>,
-        /// When.
+        /// When; `Time::MAX` if that is for somebody to say.
         until: Time,
-        /// What is due: `resync`, `node-monitor-grace-period`.
+        /// What is due: `resync`, `node-monitor-grace-period`, the `release` of what is held.
         what: &'static str,
     },
     /// It differs, and nothing will ever wake anyone.
@@ -62,6 +62,9 @@ impl World {
             return Verdict::Converging;
         }
         let short = self.shortfalls();
+        if self.held().next().is_some() {
+            return Verdict::Waiting { short, until: Time::MAX, what: "release" };
+        }
         if short.is_empty() {
             return Verdict::Converged;
         }

@@ -19,6 +19,7 @@ use super::ControllerId;
 use super::active_faults::ActiveFaults;
 use super::election::Candidate;
 use super::git::Repository;
+use super::held::HeldChanges;
 use super::metrics::MetricsServer;
 use super::mind::Mind;
 use super::options::Options;
@@ -62,6 +63,8 @@ pub struct World {
     pub(super) served: Arc<[Served]>,
     pub(super) metrics: MetricsServer,
     pub(super) repository: Repository,
+    /// What is held at the doors of loops.
+    pub(super) held_changes: HeldChanges,
     /// Processes that compete for a lease.
     pub(super) candidates: Vec<Candidate>,
 }
@@ -118,6 +121,7 @@ impl World {
             served: Arc::new([]),
             metrics: MetricsServer::new(options.load.clone()),
             repository: Repository::default(),
+            held_changes: HeldChanges::new(),
             candidates: Vec::new(),
             options: Arc::new(options),
         };

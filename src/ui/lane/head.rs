@@ -17,6 +17,15 @@ pub fn Head(lane: Lane) -> impl IntoView {
         LaneId::Edge => tr!(lane.edge_manner),
         LaneId::Level => tr!(lane.level_manner),
     };
+    let others = lane.part(|stage| stage.others.clone());
+    let others = move || {
+        let others = others.get();
+        let each = others
+            .iter()
+            .map(|(id, manner)| format!("{}: {}", words::loop_name(*id), manner.word()));
+        let text = each.collect::<Vec<_>>().join(", ");
+        (!text.is_empty()).then(|| view! { <b class="others">{text}</b> })
+    };
     let counts = move || {
         let totals = totals.get();
         tr!(lane.totals, passes = totals.passes, writes = totals.writes)
@@ -27,7 +36,10 @@ pub fn Head(lane: Lane) -> impl IntoView {
         <header class="lane-head">
             <span class="wave">{icon(key(lane.id))}</span>
             <h2>{move || words::lane(lane.id)}</h2>
-            <p class="manner">{manner}</p>
+            <p class="manner">
+                {manner}
+                {others}
+            </p>
             <p class="totals">{counts}</p>
         </header>
         <p class="verdict" data-verdict=move || verdict.with(words::verdict_key)>
