@@ -24,7 +24,7 @@ pub fn Head(lane: Lane) -> impl IntoView {
             .iter()
             .map(|(id, manner)| format!("{}: {}", words::loop_name(*id), manner.word()));
         let text = each.collect::<Vec<_>>().join(", ");
-        (!text.is_empty()).then(|| view! { <b class="others">{text}</b> })
+        (!text.is_empty()).then(|| view! { <p class="others">{tr!(lane.others, which = text)}</p> })
     };
     let counts = move || {
         let totals = totals.get();
@@ -36,12 +36,10 @@ pub fn Head(lane: Lane) -> impl IntoView {
         <header class="lane-head">
             <span class="wave">{icon(key(lane.id))}</span>
             <h2>{move || words::lane(lane.id)}</h2>
-            <p class="manner">
-                {manner}
-                {others}
-            </p>
+            <p class="manner">{manner}</p>
             <p class="totals">{counts}</p>
         </header>
+        {others}
         <p class="verdict" data-verdict=move || verdict.with(words::verdict_key)>
             <b>{move || verdict.with(words::verdict)}</b>
             " "
