@@ -210,8 +210,9 @@ pub fn evidence(stage: &Stage) -> String {
     let why = match &stage.verdict {
         VerdictView::Converged { .. } => tr!(evidence.converged).to_owned(),
         VerdictView::Converging => tr!(evidence.converging).to_owned(),
+        VerdictView::Waiting { what, .. } if &**what == "release" => tr!(evidence.held).to_owned(),
         VerdictView::Waiting { until, what, .. } => {
-            tr!(evidence.waiting, what = what, at = format::clock(*until))
+            tr!(evidence.waiting, what = waits_for(what), at = format::clock(*until))
         }
         VerdictView::Stuck { .. } => tr!(evidence.stuck).to_owned(),
         VerdictView::Oscillating { object, field, turns } => {
