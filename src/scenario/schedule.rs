@@ -42,7 +42,7 @@ fn first_word(text: &str) -> Option<(&str, &str)> {
 }
 
 fn round(now: Time) -> Duration {
-    Duration::from_millis((now.as_nanos() / 1_000_000).into())
+    Duration::from_millis(now.as_nanos() / 1_000_000)
 }
 
 fn check(word: &str, line: &str) -> Result<(), String> {

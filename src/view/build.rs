@@ -285,7 +285,7 @@ pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
 fn flights(world: &World) -> Vec<Flight> {
     let standing = world.held_at_doors();
     let shown = |(_, flight): &(u64, &crate::world::Flight)| !flight.background || is_held(flight);
-    let watch = world.flights().chain(standing).filter(shown).map(|(id, flight)| {
+    let watch = standing.chain(world.flights()).filter(shown).map(|(id, flight)| {
         let owner = world.streams()[flight.stream].owner;
         Flight {
             id,

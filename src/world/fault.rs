@@ -143,8 +143,8 @@ pub struct FaultError {
 const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
-const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, hold, release, fail, cut, resync, \
-                     leader, compact, apiserver, node, container, knob";
+const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, hold, release, fail, \
+                     cut, resync, leader, compact, apiserver, node, container, knob";
 
 pub(super) fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
     Err(FaultError { key: key.map(str::to_string), message: message.into() })

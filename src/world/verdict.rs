@@ -18,7 +18,8 @@ pub enum Verdict {
     /// Something is under way.
     #[default]
     Converging,
-    /// It differs, or may come to, and nothing is under way but this, which is due at a stated time.
+    /// It differs, or may come to, and nothing is under way but this, which is due at a stated
+    /// time.
     Waiting {
         /// What is missing.
         short: Vec<Shortfall>,

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
-use crate::view::LoopId;
+use crate::ui::words;
+use crate::view::{Fate, LoopId};
 
 use super::{Does, Open, choice, item, knobs, lines};
 
@@ -14,12 +15,17 @@ pub fn items(open: Open, id: LoopId) -> AnyView {
     let stage = open.page.run.stages[index(lane)].get_untracked();
     let found = stage.loops.iter().find(|one| one.id == id).cloned();
     let alive = found.as_ref().is_none_or(|one| one.alive);
+    let holds = stage.flights.iter().any(|flight| {
+        flight.lane_loop == id && matches!(flight.fate, Fate::HeldAtDoor | Fate::HeldOnWire)
+    });
+    let release = format!("fault release to={}", words::loop_name(id));
     let doubled = found.as_ref().and_then(|one| one.doubled);
     view! {
         <div class="items">
             {process(open, id, alive)}
             {doubled.map(|doubled| leader(open, id, doubled))}
             {next_event(open, id)}
+            {holds.then(|| item(open, tr!(menu.release), Does::Runs, release))}
             {next_pass(open, id)}
             {found.map(|found| knobs::items(open, &found))}
         </div>
