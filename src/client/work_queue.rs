@@ -34,9 +34,14 @@ pub struct WorkQueue<K> {
     /// How many adds each dirty key stands for.
     dirty: BTreeMap<K, u32>,
     processing: BTreeSet<K>,
+    /// Whether every add of a key stands in `queue` by itself, also while a worker has the key.
+    keeps_all: bool,
     shutting_down: bool,
     draining: bool,
 }
+
+/// Keys that a queue which merges nothing holds; above that, adds of waiting keys merge.
+pub const COPIES_MAX: usize = 10_000;
 
 impl<K> Default for WorkQueue<K> {
     fn default() -> Self {
@@ -44,6 +49,7 @@ impl<K> Default for WorkQueue<K> {
             queue: VecDeque::new(),
             dirty: BTreeMap::new(),
             processing: BTreeSet::new(),
+            keeps_all: false,
             shutting_down: false,
             draining: false,
         }
@@ -51,10 +57,39 @@ impl<K> Default for WorkQueue<K> {
 }
 
 impl<K: Ord + Clone> WorkQueue<K> {
+    /// Whether adds of a key that waits merge, as they do in Kubernetes, or each is handed out.
+    /// Still no two workers ever have the same key. What waits already stays as it is.
+    pub fn merge(&mut self, merges: bool) {
+        if self.keeps_all != merges {
+            return;
+        }
+        self.keeps_all = !merges;
+        if merges {
+            // Each key waits once: where it stands first, or when its worker is done.
+            let mut seen = self.processing.clone();
+            self.queue.retain(|key| seen.insert(key.clone()));
+        } else {
+            // Those that wait for their worker stand in the queue from now on.
+            let behind = self.processing.iter().filter(|key| self.dirty.contains_key(*key));
+            self.queue.extend(behind.cloned());
+            self.dirty.values_mut().for_each(|adds| *adds = 1);
+        }
+    }
+
+    fn keep(&mut self, key: K) -> Added {
+        *self.dirty.entry(key.clone()).or_insert(0) += 1;
+        let is_processing = self.processing.contains(&key);
+        self.queue.push_back(key);
+        if is_processing { Added::WhileProcessing } else { Added::Queued }
+    }
+
     /// Marks the key as one that must be processed.
     pub fn add(&mut self, key: K) -> Added {
         if self.shutting_down {
             return Added::Refused;
+        }
+        if self.keeps_all && (self.queue.len() < COPIES_MAX || !self.dirty.contains_key(&key)) {
+            return self.keep(key);
         }
         let is_processing = self.processing.contains(&key);
         if let Some(adds) = self.dirty.get_mut(&key) {
@@ -72,9 +107,25 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// Hands out the key that has waited longest. Nothing: none waits; the worker should end if the
     /// queue [is shutting down](WorkQueue::is_shutting_down), and come again otherwise.
     pub fn get(&mut self) -> Option<K> {
-        let key = self.queue.pop_front()?;
-        self.dirty.remove(&key);
+        let key = if self.keeps_all { self.take_copy()? } else { self.queue.pop_front()? };
+        if !self.keeps_all {
+            self.dirty.remove(&key);
+        }
         self.processing.insert(key.clone());
+        Some(key)
+    }
+
+    /// The copy that has waited longest of a key that no worker has.
+    fn take_copy(&mut self) -> Option<K> {
+        let place = self.queue.iter().position(|key| !self.processing.contains(key))?;
+        let key = self.queue.remove(place)?;
+        let left = self.dirty.get(&key).map_or(0, |adds| adds.saturating_sub(1));
+        // What merged above the bound is handed out with the last copy.
+        if left == 0 || !self.queue.contains(&key) {
+            self.dirty.remove(&key);
+        } else {
+            self.dirty.insert(key.clone(), left);
+        }
         Some(key)
     }
 
@@ -82,6 +133,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// worker has is ignored.
     pub fn done(&mut self, key: &K) {
         if let Some(key) = self.processing.take(key)
+            && !self.keeps_all
             && self.dirty.contains_key(&key)
         {
             self.queue.push_back(key);
@@ -100,7 +152,8 @@ impl<K: Ord + Clone> WorkQueue<K> {
 
     /// The keys that wait, in order, each with the number of adds that it stands for.
     pub fn iter(&self) -> impl Iterator<Item = (&K, u32)> {
-        self.queue.iter().map(|key| (key, self.merged(key)))
+        let adds = |key| if self.keeps_all { 1 } else { self.merged(key) };
+        self.queue.iter().map(move |key| (key, adds(key)))
     }
 
     /// How many adds wait behind the key: 0 if it need not be processed.
@@ -170,6 +223,40 @@ mod tests {
         queue.add("db");
         queue.done(&"web");
         assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"db", 1), (&"web", 2)]);
+    }
+
+    #[test]
+    fn a_queue_that_merges_nothing_hands_a_key_out_for_every_add_and_to_one_worker_at_a_time() {
+        let mut queue = WorkQueue::default();
+        queue.merge(false);
+        for key in ["web", "web", "db"] {
+            queue.add(key);
+        }
+        assert_eq!((queue.get(), queue.get(), queue.get()), (Some("web"), Some("db"), None));
+        assert_eq!(queue.add("web"), Added::WhileProcessing);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"web", 1), (&"web", 1)]);
+        queue.done(&"web");
+        assert_eq!((queue.get(), queue.get(), queue.len()), (Some("web"), None, 1));
+    }
+
+    #[test]
+    fn a_queue_can_begin_and_cease_to_merge_and_loses_no_key() {
+        let mut queue = WorkQueue::default();
+        queue.add("web");
+        queue.get();
+        for key in ["web", "web", "db", "db"] {
+            queue.add(key);
+        }
+        queue.merge(false);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [(&"db", 1), (&"web", 1)]);
+        for key in ["web", "db", "db"] {
+            queue.add(key);
+        }
+        queue.merge(true);
+        assert_eq!(queue.get(), Some("db"));
+        assert_eq!(queue.get(), None, "a worker has the other");
+        queue.done(&"web");
+        assert_eq!((queue.get(), queue.get()), (Some("web"), None));
     }
 
     #[test]

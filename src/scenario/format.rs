@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::Value;
-use crate::client::informer::QueueOrder;
 use crate::controllers::operator::OperatorSpec;
-use crate::world::{Fault, Knobs, LaneId};
+use crate::world::fault::Fields;
+use crate::world::{Fault, FaultError, KnobChange, Knobs, LaneId, Target};
 
 use super::text::Text;
 
@@ -165,52 +165,46 @@ pub struct NetworkFile {
 }
 
 /// Knobs of one controller: for both lanes, or with `edge:` and `level:` for one.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KnobsFile {
-    /// Whether it runs.
-    pub enabled: Option<bool>,
-    /// How often the cache is replayed.
-    pub resync_period: Option<Span>,
-    /// Whether an edge-triggered loop takes the first list after a restart for new.
-    pub relist_on_start: Option<bool>,
-    /// Passes at the same time.
-    pub workers: Option<u16>,
-    /// Which queue lies between its reflectors and its cache.
-    pub informer_queue: Option<QueueOrder>,
-    /// Level: whether it waits until its cache shows what it has made; true when absent.
-    pub expectations: Option<bool>,
-    /// Whether it takes a creation that timed out for made, as ReplicaSets once did.
-    pub ignores_timeouts: Option<bool>,
-    /// Only in the edge lane.
-    pub edge: Option<Box<KnobsFile>>,
-    /// Only in the level lane.
-    pub level: Option<Box<KnobsFile>>,
+    /// In both lanes, ...
+    pub both: KnobChange,
+    /// ... only in the edge lane, ...
+    pub edge: KnobChange,
+    /// ... only in the level lane.
+    pub level: KnobChange,
 }
 
 impl KnobsFile {
     /// The knobs in a lane.
     pub fn knobs(&self, lane: LaneId) -> Knobs {
         let mut knobs = Knobs::default();
-        self.set(&mut knobs);
         let own = match lane {
             LaneId::Edge => &self.edge,
             LaneId::Level => &self.level,
         };
-        if let Some(own) = own {
-            own.set(&mut knobs);
-        }
+        [&self.both, own].into_iter().for_each(|change| change.apply(&mut knobs));
         knobs
     }
 
-    fn set(&self, knobs: &mut Knobs) {
-        knobs.enabled = self.enabled.unwrap_or(knobs.enabled);
-        knobs.resync_period = self.resync_period.map_or(knobs.resync_period, |span| span.0);
-        knobs.relist_on_start = self.relist_on_start.unwrap_or(knobs.relist_on_start);
-        knobs.workers = self.workers.unwrap_or(knobs.workers);
-        knobs.expectations = self.expectations.unwrap_or(knobs.expectations);
-        knobs.ignores_timeouts = self.ignores_timeouts.unwrap_or(knobs.ignores_timeouts);
-        knobs.informer_queue = self.informer_queue.unwrap_or(knobs.informer_queue);
+    /// Whether its controller can be so.
+    pub fn check(&self, controller: &Target) -> Result<(), FaultError> {
+        [&self.both, &self.edge, &self.level].into_iter().try_for_each(|own| own.check(controller))
+    }
+}
+
+impl<'de> Deserialize<'de> for KnobsFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut map = BTreeMap::<String, Value>::deserialize(deserializer)?;
+        let read = |map: BTreeMap<String, Value>| {
+            KnobChange::read(&mut Fields(map)).map_err(de::Error::custom)
+        };
+        let own = |value: Option<Value>| match value {
+            None | Some(Value::Null) => Ok(KnobChange::default()),
+            Some(value) => serde_json::from_value(value).map_err(de::Error::custom).and_then(read),
+        };
+        let (edge, level) = (own(map.remove("edge"))?, own(map.remove("level"))?);
+        Ok(KnobsFile { both: read(map)?, edge, level })
     }
 }
 
@@ -368,6 +362,7 @@ fn check(file: &File) -> Result<(), FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::informer::QueueOrder;
 
     #[test]
     fn an_unknown_key_is_named_with_its_line() {
@@ -391,6 +386,14 @@ mod tests {
         let queue = |lane| file.cluster.controllers["replicaset"].knobs(lane).informer_queue;
         assert_eq!(queue(LaneId::Level), QueueOrder::PerKey);
         assert_eq!(queue(LaneId::Edge), QueueOrder::InOrder);
+    }
+
+    #[test]
+    fn a_wrong_knob_is_named_with_those_that_there_are() {
+        let text = "title: x\ncluster:\n  controllers:\n    replicaset: {level: {wokers: 2}}\n";
+        let error = read(text).expect_err("wokers is no knob");
+        assert!(error.message.contains("unknown knob \"wokers\"; there are flavour"), "{error}");
+        assert_eq!(error.line, Some(4), "{error}");
     }
 
     #[test]

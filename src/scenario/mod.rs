@@ -1,5 +1,6 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
+mod complete;
 mod describe;
 pub mod expect;
 pub mod expectation;
@@ -13,6 +14,7 @@ mod repository;
 mod run;
 #[allow(clippy::module_inception)]
 mod scenario;
+pub mod schedule;
 mod shell;
 mod shipped;
 mod text;

@@ -30,6 +30,8 @@ const CHECKPOINTS_MAX: usize = 160;
 pub struct Input {
     /// When.
     pub at: Time,
+    /// When it was said: earlier, if it was put off.
+    pub given: Time,
     /// In which lanes.
     pub lanes: In,
     /// The line: kubectl, or a fault.
@@ -92,7 +94,10 @@ pub struct Run {
     scenario: Arc<Scenario>,
     seed: u64,
     script: Vec<Input>,
+    /// In the order in which they were given.
     inputs: Vec<Input>,
+    /// Their numbers in the order in which they are done.
+    due: Vec<usize>,
     simulation: Simulation,
     next_script: usize,
     next_input: usize,
@@ -116,6 +121,7 @@ impl Run {
             scenario,
             seed,
             script,
+            due: in_time(&inputs),
             inputs,
             simulation,
             next_script: 0,
@@ -191,7 +197,7 @@ impl Run {
         &self.script
     }
 
-    /// What a person did, the undone apart.
+    /// What a person did, the undone apart, in the order in which it was given.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
@@ -219,7 +225,7 @@ impl Run {
         [
             self.simulation.next_time(),
             self.script.get(self.next_script).map(|input| input.at),
-            self.inputs.get(self.next_input).map(|input| input.at),
+            self.next_of_person(),
         ]
         .into_iter()
         .flatten()
@@ -230,8 +236,12 @@ impl Run {
     pub fn next_event_time(&self) -> Option<Time> {
         let lanes = self.simulation.lanes.iter().filter_map(|lane| lane.world.next_event_time());
         let script = self.script.get(self.next_script).map(|input| input.at);
-        let input = self.inputs.get(self.next_input).map(|input| input.at);
+        let input = self.next_of_person();
         lanes.chain(script).chain(input).min()
+    }
+
+    fn next_of_person(&self) -> Option<Time> {
+        self.inputs.get(*self.due.get(self.next_input)?).map(|input| input.at)
     }
 
     /// Goes on to the next moment at which something happens, and does all of it; if that is later
@@ -264,8 +274,10 @@ impl Run {
             self.perform(&input, true, self.next_script);
             self.next_script += 1;
         }
-        while let Some(input) = self.inputs.get(self.next_input).filter(|i| i.at <= now).cloned() {
-            self.perform(&input, false, self.next_input);
+        while self.next_of_person().is_some_and(|at| at <= now) {
+            let number = self.due[self.next_input];
+            let input = self.inputs[number].clone();
+            self.perform(&input, false, number);
             self.next_input += 1;
         }
         self.listen();
@@ -355,19 +367,7 @@ impl Run {
         stdin: Option<&str>,
         lanes: In,
     ) -> Option<Vec<(LaneId, Output)>> {
-        if self.next_input >= INPUTS_MAX {
-            return None;
-        }
-        self.forget_future();
-        let number = self.inputs.len();
-        self.inputs.push(Input {
-            at: self.now(),
-            lanes,
-            line: line.to_string(),
-            stdin: stdin.map(str::to_string),
-            fails: None,
-            prints: None,
-        });
+        let number = self.give(self.now(), line, stdin, lanes)?;
         self.do_what_is_due();
         let answered = self.simulation.lanes.iter().filter_map(|lane| {
             let output = self.outputs.get(&(false, number, lane.id))?;
@@ -376,6 +376,32 @@ impl Run {
         Some(answered.collect())
     }
 
+    /// Says now what is to be done at a later moment. False when there are too many inputs.
+    pub fn schedule(&mut self, at: Time, line: &str, stdin: Option<&str>, lanes: In) -> bool {
+        self.give(at.max(self.now()), line, stdin, lanes).is_some()
+    }
+
+    /// Adds an input; its number.
+    fn give(&mut self, at: Time, line: &str, stdin: Option<&str>, lanes: In) -> Option<usize> {
+        let given = self.now();
+        if self.inputs.iter().filter(|input| input.given <= given).count() >= INPUTS_MAX {
+            return None;
+        }
+        self.forget_future();
+        self.inputs.push(Input {
+            at,
+            given,
+            lanes,
+            line: line.to_string(),
+            stdin: stdin.map(str::to_string),
+            fails: None,
+            prints: None,
+        });
+        self.due = in_time(&self.inputs);
+        Some(self.inputs.len() - 1)
+    }
+
+    /// What was given later is void; what was put off before now is still to be done.
     fn forget_future(&mut self) {
         let now = self.now();
         self.end = now;
@@ -383,7 +409,8 @@ impl Run {
             story.entries.truncate(story.past);
         }
         self.series.iter_mut().for_each(|series| series.forget_after(now));
-        self.inputs.truncate(self.next_input);
+        self.inputs.retain(|input| input.given <= now);
+        self.due = in_time(&self.inputs);
         self.checkpoints.retain(|checkpoint| checkpoint.simulation.now() <= now);
         let inputs = self.inputs.len();
         self.outputs.retain(|(of_script, number, _), _| *of_script || *number < inputs);
@@ -393,13 +420,21 @@ impl Run {
     /// share are kept.
     pub fn replace_inputs(&mut self, inputs: Vec<Input>, at: Time, budget: u64) -> bool {
         let same = self.inputs.iter().zip(&inputs).take_while(|(old, new)| old == new).count();
-        let changed = [self.inputs.get(same), inputs.get(same)].into_iter().flatten();
+        let changed = self.inputs.iter().skip(same).chain(inputs.iter().skip(same));
         let fork = changed.map(|input| input.at).min().unwrap_or(Time::MAX);
         self.checkpoints.retain(|c| c.simulation.now() < fork || c.simulation.now() == Time::ZERO);
         self.restore(fork.min(self.now()));
         self.inputs.truncate(same);
         self.forget_future();
         self.inputs = inputs;
+        self.due = in_time(&self.inputs);
         self.run_until(at, budget)
     }
+}
+
+/// The numbers of inputs in the order in which they are done: what was given first goes first.
+fn in_time(inputs: &[Input]) -> Vec<usize> {
+    let mut due: Vec<usize> = (0..inputs.len()).collect();
+    due.sort_by_key(|number| inputs[*number].at);
+    due
 }

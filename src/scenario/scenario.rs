@@ -30,8 +30,9 @@ impl Scenario {
     pub fn read(id: &str, text: &str) -> Result<Scenario, FormatError> {
         let file = format::read(text)?;
         let refuse = |message: String| FormatError { line: None, message };
-        for name in file.cluster.controllers.keys() {
-            Target::parse(name).map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
+        for (name, knobs) in &file.cluster.controllers {
+            let checked = Target::parse(name).and_then(|target| knobs.check(&target));
+            checked.map_err(|e| refuse(format!("cluster.controllers: {e}")))?;
         }
         let mut images = Images::default();
         for (image, value) in &file.images {
@@ -112,6 +113,7 @@ impl Scenario {
         if !self.file.git.trim().is_empty() {
             script.push(Input {
                 at: Time::ZERO,
+                given: Time::ZERO,
                 lanes: In::Both,
                 line: "git push".into(),
                 stdin: Some(self.file.git.clone()),
@@ -122,6 +124,7 @@ impl Scenario {
         if !self.file.objects.trim().is_empty() {
             script.push(Input {
                 at: Time::ZERO,
+                given: Time::ZERO,
                 lanes: In::Both,
                 line: "apply -f -".into(),
                 stdin: Some(self.file.objects.clone()),
@@ -142,6 +145,7 @@ impl Scenario {
             };
             script.push(Input {
                 at: Time::ZERO + step.at.0,
+                given: Time::ZERO + step.at.0,
                 lanes: own.unwrap_or(step.lanes),
                 line,
                 stdin,

@@ -7,12 +7,12 @@ use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, World};
 
-use super::{ledger, load, repository};
+use super::{complete, ledger, load, repository};
 
 /// Does a line to a lane, and says what it answers.
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     let line = line.trim();
-    if line == "fault" || line.starts_with("fault ") {
+    if Fault::is_line(line) {
         let kinds = lane.world.served();
         return match custom::serving(kinds, || Fault::parse_line(line)) {
             Ok(fault) => inflict(&mut lane.world, fault),
@@ -52,40 +52,29 @@ fn with_uids(text: &str, world: &World) -> String {
     filled
 }
 
-/// The verbs of faults.
-const FAULTS: [&str; 15] = [
-    "apiserver",
-    "compact",
-    "container",
-    "crash",
-    "cut",
-    "delay",
-    "drop",
-    "duplicate",
-    "fail",
-    "kill",
-    "leader",
-    "node",
-    "reorder",
-    "restart",
-    "resync",
-];
-
 /// What may stand at the cursor, a byte of the line.
 pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
     let before = line.get(..cursor).unwrap_or(line);
-    if let Some(typed) = before.strip_prefix("fault ").filter(|rest| !rest.contains(' ')) {
-        let start = before.len() - typed.len();
-        let fits = FAULTS.iter().filter(|verb| verb.starts_with(typed));
-        return fits.map(|verb| Completion { start, text: (*verb).into(), ends: true }).collect();
+    let start = complete::after_moment(before);
+    let mut found = of_line(lane, &line[start..], &before[start..], start > 0);
+    found.iter_mut().for_each(|completion| completion.start += start);
+    if start == 0 && !before.is_empty() {
+        let first = ["at", "in"].into_iter().filter(|word| word.starts_with(before));
+        found.extend(first.map(|word| Completion { start: 0, text: word.into(), ends: true }));
+    }
+    found
+}
+
+fn of_line(lane: &Lane, line: &str, before: &str, put_off: bool) -> Vec<Completion> {
+    if let Some(found) = complete::of_fault(lane, before) {
+        return found;
     }
     // Objects are shared, so a copy of the world is cheap.
     let mut world = lane.world.clone();
-    let mut found = kubectl::complete(line, cursor, &Shell(&mut world));
-    for word in ["fault", "ledger"] {
-        if !before.is_empty() && word.starts_with(before) {
-            found.push(Completion { start: 0, text: word.into(), ends: true });
-        }
+    let mut found = kubectl::complete(line, before.len(), &Shell(&mut world));
+    let first = ["fault", "knob", "ledger"].into_iter().filter(|word| word.starts_with(before));
+    if put_off || !before.is_empty() {
+        found.extend(first.map(|word| Completion { start: 0, text: word.into(), ends: true }));
     }
     found
 }

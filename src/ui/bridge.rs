@@ -58,6 +58,9 @@ fn only_lane(session: &Session) -> Option<LaneId> {
     }
 }
 
+/// How far behind the end of the run, on the display time, what is put off is marked at most.
+const AHEAD_MS: f64 = 2_500.0;
+
 /// The scenarios to choose from.
 pub fn scenarios() -> Vec<ScenarioInfo> {
     shipped().iter().map(|shipped| told(&shipped.load())).collect()
@@ -237,6 +240,13 @@ impl Run {
         self.read(|session| session.shown_of(at))
     }
 
+    /// The same for a moment that may lie ahead: waiting for it is shortened.
+    pub fn place_of(&self, at: Time) -> f64 {
+        let end = self.read(|session| session.end());
+        let ahead = (at.since(end).as_secs_f64() * 1e3).min(AHEAD_MS);
+        self.shown_of(at.min(end)) + ahead
+    }
+
     /// The moment that stands there.
     pub fn time_of(&self, shown: f64) -> Time {
         self.read(|session| session.time_of(shown))
@@ -372,7 +382,12 @@ impl Run {
         answers
     }
 
-    /// Catches a message in flight: `drop`, `drop at=wire`, `delay by=5s`, `duplicate`.
+    /// Whether a message has one in front of it on its way to the same loop.
+    pub fn has_neighbour(&self, lane: LaneId, flight: u64) -> bool {
+        self.read(|session| session.has_neighbour(lane, flight))
+    }
+
+    /// Catches a message in flight: `drop`, `drop at=wire`, `delay by=5s`, `duplicate`, `hold`.
     pub fn catch(&self, lane: LaneId, flight: u64, how: &str) -> bool {
         let caught = self.write(|session| session.catch(lane, flight, how));
         self.done.update(|n| *n += 1);

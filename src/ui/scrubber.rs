@@ -18,8 +18,12 @@ pub fn Scrubber() -> impl IntoView {
     let page = Page::get();
     let bar = NodeRef::<Div>::new();
     let canvas = NodeRef::<Canvas>::new();
-    let scale =
-        Memo::new(move |_| Scale::of(page.run.clock.with(|clock| page.run.shown_of(clock.end))));
+    let scale = Memo::new(move |_| {
+        // What is put off stands behind the end of the run.
+        let ahead = page.run.story.with(|story| story.marks.last().map(|mark| mark.at));
+        let end = page.run.clock.with(|clock| clock.end);
+        Scale::of(page.run.place_of(ahead.map_or(end, |ahead| ahead.max(end))))
+    });
     paint(page, bar, canvas, scale);
     let share = move || scale.get().share(page.run.clock.with(|clock| clock.shown));
     let drag = RwSignal::new(false);
@@ -90,7 +94,7 @@ fn paint(page: Page, bar: NodeRef<Div>, canvas: NodeRef<Canvas>, scale: Memo<Sca
         let (Some(canvas), scale) = (canvas.get(), scale.get()) else {
             return;
         };
-        let place = |at| page.run.shown_of(at);
+        let place = |at| page.run.place_of(at);
         palette.with_value(|palette| track::draw(&canvas, palette, scale, &story, place));
     });
 }

@@ -23,6 +23,8 @@ pub enum What {
     Loop(LoopId),
     /// A node.
     Node(Str),
+    /// The API server.
+    Server,
     /// A message in flight.
     Flight(u64),
 }

@@ -185,6 +185,7 @@ pub fn woken(wake: &Cause) -> String {
             tr!(wake.watch, event = kind.word(), name = object.name.to_string())
         }
         Cause::Resync => tr!(wake.resync).to_owned(),
+        Cause::Poll => tr!(wake.poll).to_owned(),
         Cause::List => tr!(wake.list).to_owned(),
         Cause::Retry => tr!(wake.retry).to_owned(),
         Cause::Timer => tr!(wake.timer).to_owned(),
@@ -214,8 +215,9 @@ pub fn evidence(stage: &Stage) -> String {
     let why = match &stage.verdict {
         VerdictView::Converged { .. } => tr!(evidence.converged).to_owned(),
         VerdictView::Converging => tr!(evidence.converging).to_owned(),
+        VerdictView::Waiting { what, .. } if &**what == "release" => tr!(evidence.held).to_owned(),
         VerdictView::Waiting { until, what, .. } => {
-            tr!(evidence.waiting, what = what, at = format::clock(*until))
+            tr!(evidence.waiting, what = waits_for(what), at = format::clock(*until))
         }
         VerdictView::Stuck { .. } => tr!(evidence.stuck).to_owned(),
         VerdictView::Oscillating { object, field, turns } => {
@@ -252,10 +254,14 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
     match verdict {
         VerdictView::Converged { since } => tr!(verdict.since, at = format::clock(*since)),
         VerdictView::Converging => tr!(verdict.under_way).to_owned(),
+        VerdictView::Waiting { short, what, .. } if &**what == "release" => {
+            let held = tr!(verdict.held);
+            if short.is_empty() { held.to_owned() } else { format!("{}; {held}", shortfall(short)) }
+        }
         VerdictView::Waiting { short, until, what } => tr!(
             verdict.until,
             short = shortfall(short),
-            what = what.to_string(),
+            what = waits_for(what),
             at = format::clock(*until)
         ),
         VerdictView::Stuck { short } => tr!(verdict.nothing_wakes, short = shortfall(short)),
@@ -265,6 +271,13 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
             field = field.to_string(),
             n = *turns
         ),
+    }
+}
+
+fn waits_for(what: &str) -> String {
+    match what {
+        "poll" => tr!(verdict.next_look).to_owned(),
+        what => what.to_owned(),
     }
 }
 
@@ -390,6 +403,10 @@ pub fn fate(fate: Fate) -> Option<&'static str> {
         Fate::DroppedOnWire => Some(tr!(fate.wire)),
         Fate::Delayed => Some(tr!(fate.delayed)),
         Fate::Doubled => Some(tr!(fate.doubled)),
+        Fate::Swapped => Some(tr!(fate.swapped)),
+        Fate::HeldAtDoor => Some(tr!(fate.held_door)),
+        Fate::HeldOnWire => Some(tr!(fate.held_wire)),
+        Fate::Behind => Some(tr!(fate.behind)),
     }
 }
 

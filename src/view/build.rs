@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::api::{Kind, Str};
 use crate::kernel::Time;
 use crate::world::{
-    ControllerId, EdgeItem, Fate as WorldFate, Flavour, Lane, PassRecord, Process, Verdict, World,
+    ControllerId, EdgeItem, Fate as WorldFate, Flavour, Lane, Manner, PassRecord, Process, Verdict,
+    World,
 };
 
 use super::board::board;
@@ -34,6 +35,7 @@ pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -
         totals: totals(world),
         board: board(world, &counts, memory),
         loops: loops(world),
+        others: others(world),
         flights: flights(world),
         nodes,
         tray,
@@ -154,6 +156,9 @@ fn loop_view(world: &World, id: LoopId, processes: &[&Process]) -> LoopView {
         id,
         name: processes[0].id.name().into(),
         flavour: flavour(processes[0]),
+        manner: processes[0].manner(),
+        manners: manners(processes[0].id),
+        doubled: doubled(world, processes[0].id),
         alive: processes.iter().any(|process| process.alive),
         armed: processes.iter().any(|process| process.crash_at.is_some()),
         pass: active.last().map(|record| pass_view(world, &Arc::new(PassRecord::clone(record)))),
@@ -164,6 +169,28 @@ fn loop_view(world: &World, id: LoopId, processes: &[&Process]) -> LoopView {
         cache: cache_view(world, processes),
         traps,
     }
+}
+
+fn others(world: &World) -> Vec<(LoopId, Manner)> {
+    let mut others: Vec<_> = world.others().map(|(id, manner)| (loop_id(id), manner)).collect();
+    others.dedup();
+    others
+}
+
+/// In which manners a controller can be triggered.
+fn manners(id: ControllerId) -> Vec<Manner> {
+    let can = |manner: &Manner| match manner {
+        Manner::Level => true,
+        Manner::LevelPolling => id.can_poll(),
+        _ => id.has_flavours(),
+    };
+    Manner::ALL.into_iter().filter(can).collect()
+}
+
+fn doubled(world: &World, id: ControllerId) -> Option<bool> {
+    let role = id.role();
+    role.second()?;
+    Some(world.candidates().iter().any(|candidate| candidate.id.role() == role))
 }
 
 fn flavour(process: &Process) -> LoopFlavour {
@@ -258,7 +285,9 @@ pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
 }
 
 fn flights(world: &World) -> Vec<Flight> {
-    let watch = world.flights().filter(|(_, flight)| !flight.background).map(|(id, flight)| {
+    let standing = world.held_at_doors();
+    let shown = |(_, flight): &(u64, &crate::world::Flight)| !flight.background || is_held(flight);
+    let watch = standing.chain(world.flights()).filter(shown).map(|(id, flight)| {
         let owner = world.streams()[flight.stream].owner;
         Flight {
             id,
@@ -268,7 +297,10 @@ fn flights(world: &World) -> Vec<Flight> {
             object: flight.key(),
             sent: flight.sent,
             arrives: flight.arrives,
-            fate: fate(flight.fate),
+            fate: match fate(flight.fate) {
+                Fate::Intact if flight.arrives == Time::MAX => Fate::Behind,
+                fate => fate,
+            },
         }
     });
     let requests = world.requests().map(|(id, request)| Flight {
@@ -287,6 +319,11 @@ fn flights(world: &World) -> Vec<Flight> {
     watch.chain(requests).collect()
 }
 
+/// Whatever it tells, somebody wants to see it.
+fn is_held(flight: &crate::world::Flight) -> bool {
+    matches!(flight.fate, WorldFate::HeldAtDoor | WorldFate::HeldOnWire)
+}
+
 fn node_of(world: &World, owner: ControllerId) -> Option<Str> {
     match owner {
         ControllerId::Kubelet(node) => Some(world.node_name(node)),
@@ -299,9 +336,10 @@ fn fate(fate: WorldFate) -> Fate {
         WorldFate::Intact => Fate::Intact,
         WorldFate::DroppedAtDoor => Fate::DroppedAtDoor,
         WorldFate::DroppedOnWire => Fate::DroppedOnWire,
-        WorldFate::DelayedAtDoor(_) | WorldFate::DelayedOnWire | WorldFate::Swapped => {
-            Fate::Delayed
-        }
+        WorldFate::DelayedAtDoor(_) | WorldFate::DelayedOnWire => Fate::Delayed,
+        WorldFate::Swapped => Fate::Swapped,
+        WorldFate::HeldAtDoor => Fate::HeldAtDoor,
+        WorldFate::HeldOnWire => Fate::HeldOnWire,
         WorldFate::DoubledAtDoor | WorldFate::DoubledOnWire => Fate::Doubled,
     }
 }

@@ -8,7 +8,7 @@ use crate::api::ObjectKey;
 use crate::controllers::Deed;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{ControllerId, Lane, LaneId, Occurrence, PassRecord};
+use crate::world::{ControllerId, Fault, Lane, LaneId, Occurrence, PassRecord};
 
 use super::build::{loop_id, pass_view};
 use super::log::Divergence;
@@ -74,9 +74,7 @@ fn tell(run: &Run, lane: &Lane, pass: &Arc<PassRecord>, is_level: bool) -> Diver
     let (level, edge) = if is_level { (Some(view), None) } else { (None, Some(view)) };
     let faults = run.script().iter().chain(run.inputs());
     let because = faults
-        .filter(|input: &&Input| {
-            input.at <= pass.started && input.line.trim_start().starts_with("fault")
-        })
+        .filter(|input: &&Input| input.at <= pass.started && Fault::is_line(&input.line))
         .max_by_key(|input| input.at)
         .map(|input| input.line.as_str().into());
     Divergence {

@@ -63,9 +63,15 @@ struct Saved {
     draft: Option<String>,
 }
 
-/// (nanoseconds, lane, line, standard input)
+/// (nanoseconds, lane, line, standard input, when it was given, if it was put off)
 #[derive(Serialize, Deserialize)]
-struct SavedInput(u64, String, String, #[serde(default)] Option<String>);
+struct SavedInput(
+    u64,
+    String,
+    String,
+    #[serde(default)] Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<u64>,
+);
 
 impl Session {
     /// The fragment of this session's link, without `#`.
@@ -103,7 +109,8 @@ impl Session {
                 .iter()
                 .map(|input| {
                     let (line, stdin) = (input.line.clone(), input.stdin.clone());
-                    SavedInput(input.at.as_nanos(), input.lanes.word().into(), line, stdin)
+                    let given = (input.given < input.at).then(|| input.given.as_nanos());
+                    SavedInput(input.at.as_nanos(), input.lanes.word().into(), line, stdin, given)
                 })
                 .collect(),
             draft: self.draft.clone(),
@@ -180,7 +187,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
         return Err(Notice::Malformed);
     }
     let mut inputs = Vec::new();
-    for SavedInput(at, lanes, line, stdin) in saved.i {
+    for SavedInput(at, lanes, line, stdin, given) in saved.i {
         let lanes = match lanes.as_str() {
             "edge" => In::Edge,
             "level" => In::Level,
@@ -188,9 +195,10 @@ fn open(saved: Saved) -> Result<Session, Notice> {
             _ => return Err(Notice::Malformed),
         };
         let at = Time::from_nanos(at.min(LATEST));
-        inputs.push(Input { at, lanes, line, stdin, fails: None, prints: None });
+        let given = given.map_or(at, |given| Time::from_nanos(given).min(at));
+        inputs.push(Input { at, given, lanes, line, stdin, fails: None, prints: None });
     }
-    inputs.sort_by_key(|input| input.at);
+    inputs.sort_by_key(|input| input.given);
     let mut session = Session::at_start(Arc::new(scenario), saved.seed, inputs);
     session.draft = saved.draft;
     session.seek(Time::from_nanos(saved.t.min(LATEST)));

@@ -26,6 +26,8 @@ pub enum Happening {
     You(Str),
     /// A step of the scenario, by its console line.
     Script(Str),
+    /// Something that somebody put off until then, by its console line.
+    PutOff(Str),
     /// A fault took effect: which loop, what was lost, delayed or doubled, by its console line.
     Fault(Str),
     /// A watch event met a fault on its way to a loop.

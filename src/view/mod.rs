@@ -2,6 +2,7 @@
 
 mod board;
 mod build;
+mod catch;
 mod divergence;
 mod link;
 pub mod log;
@@ -13,7 +14,7 @@ mod session;
 pub mod stage;
 mod story;
 
-pub use crate::world::{Act, Cause};
+pub use crate::world::{Act, Cause, KNOBS, Manner};
 pub use link::{LINK_MAX, Notice, TooLong};
 pub use log::{Band, Divergence, Happening, LaneId, LogLine, Mark, MarkKind};
 pub use pacing::Gap;

@@ -7,7 +7,7 @@ use crate::api::{ObjectKey, Str};
 use crate::apiserver::{Verb, WatchEventType};
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
+use crate::world::{Act, Cause, Fault, Lane, LaneId, Occurrence, PassRecord};
 
 use super::build::{loop_id, pass_view};
 use super::stage::{LoopId, PassView};
@@ -168,9 +168,7 @@ fn doer_of<'a>(run: &'a Run, lane: LaneId, pass: &PassRecord) -> Option<(&'a Inp
     let script = run.script().iter().map(|input| (input, true));
     let inputs = run.inputs().iter().map(|input| (input, false));
     let before = script.chain(inputs).filter(|(input, _)| {
-        input.at <= pass.started
-            && input.lanes.includes(lane)
-            && !input.line.trim_start().starts_with("fault")
+        input.at <= pass.started && input.lanes.includes(lane) && !Fault::is_line(&input.line)
     });
     before.max_by_key(|(input, of_script)| (input.at, !of_script))
 }

@@ -9,8 +9,8 @@ use crate::api::custom;
 use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
 use crate::manifest::{self, Problem};
-use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told};
-use crate::world::{Activity, LaneId, Occurrence, Verdict};
+use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told, schedule};
+use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
@@ -31,6 +31,7 @@ pub enum Pace {
     Real,
 }
 
+const TOO_MANY: &str = "error: this run has as many inputs as it takes; start again\n";
 /// Moments that a search for the next pass may compute.
 const SEARCH_BUDGET: u64 = 60_000;
 /// How far ahead a search for the next pass looks.
@@ -188,7 +189,7 @@ impl Session {
     /// waits for it, as for the resync that will show it what it has missed.
     fn next_turn(&self) -> Option<Time> {
         let waits = self.run.lanes().iter().filter_map(|lane| match self.run.verdict(lane.id) {
-            Verdict::Waiting { until, .. } => Some(until),
+            Verdict::Waiting { until, .. } if until < Time::MAX => Some(until),
             _ => None,
         });
         self.run.next_event_time().into_iter().chain(waits).min()
@@ -284,17 +285,46 @@ impl Session {
 
     /// Does a console line now: kubectl, or a fault. What only reads is answered and leaves no
     /// trace; all else is an input, forks the run if it lies in the past, and can be undone.
+    ///
+    /// `at 12s LINE` and `in 5s LINE` put a line off.
     pub fn act(&mut self, line: &str, stdin: Option<&str>, lanes: In) -> Vec<(LaneId, Output)> {
+        match schedule::read(line, self.now()) {
+            Ok(None) => {}
+            Ok(Some((at, line))) => return self.put_off(at, line, stdin, lanes),
+            Err(text) => return self.say(lanes, &Output::new(format!("error: {text}\n"), true)),
+        }
         if let Some(answers) = self.read_only(line, stdin, lanes) {
             return answers;
         }
         self.undone.clear();
         let now = self.now();
         self.curve.truncate(now);
-        self.run.act(line, stdin, lanes).unwrap_or_else(|| {
-            let text = "error: this run has as many inputs as it takes; start again\n".to_string();
-            vec![(self.lanes()[0], Output::new(text, true))]
-        })
+        self.run
+            .act(line, stdin, lanes)
+            .unwrap_or_else(|| vec![(self.lanes()[0], Output::new(TOO_MANY.to_string(), true))])
+    }
+
+    fn put_off(
+        &mut self,
+        at: Time,
+        line: &str,
+        stdin: Option<&str>,
+        lanes: In,
+    ) -> Vec<(LaneId, Output)> {
+        let now = self.now();
+        self.undone.clear();
+        self.curve.truncate(now);
+        if !self.run.schedule(at, line, stdin, lanes) {
+            return self.say(lanes, &Output::new(TOO_MANY.to_string(), true));
+        }
+        let text = format!("{} {line}\n", schedule::moment(at));
+        self.say(lanes, &Output::new(text, false))
+    }
+
+    /// The same answer in all lanes that are meant.
+    fn say(&self, lanes: In, output: &Output) -> Vec<(LaneId, Output)> {
+        let meant = self.lanes().into_iter().filter(|lane| lanes.includes(*lane));
+        meant.map(|lane| (lane, output.clone())).collect()
     }
 
     /// What may stand at the cursor, a byte of a console line, by what is in the first lane.
@@ -310,7 +340,7 @@ impl Session {
         stdin: Option<&str>,
         lanes: In,
     ) -> Option<Vec<(LaneId, Output)>> {
-        if line.trim().starts_with("fault") {
+        if Fault::is_line(line) {
             return None;
         }
         let mut answers = Vec::new();
@@ -330,40 +360,11 @@ impl Session {
         self.act("apply -f -", Some(manifest), lanes)
     }
 
-    /// Strikes a watch event under way: `how` is a fault's verb with what belongs to it, such as
-    /// `drop`, `drop at=wire`, `delay by=5s`, `duplicate`.
-    pub fn catch(&mut self, lane: LaneId, flight: u64, how: &str) -> bool {
-        let Some(found) = self.run.lane(lane) else { return false };
-        let Some((_, message)) = found.world.flights().find(|(id, _)| *id == flight) else {
-            return false;
-        };
-        let owner = found.world.streams()[message.stream].owner;
-        let target = match owner {
-            crate::world::ControllerId::Kubelet(node) => {
-                format!("kubelet/{}", found.world.node_name(node))
-            }
-            id => id.name().to_string(),
-        };
-        let (verb, rest) = how.split_once(' ').unwrap_or((how, ""));
-        let key = message.key();
-        let line = format!(
-            "fault {verb} to={target} kind={} type={} name={} {rest}",
-            key.kind.info().kind,
-            message.event.kind.word(),
-            key.name
-        );
-        let lanes = match lane {
-            LaneId::Edge => In::Edge,
-            LaneId::Level => In::Level,
-        };
-        !self.act(line.trim(), None, lanes).iter().any(|(_, output)| output.error)
-    }
-
     /// Takes the last input back, and shows the moment at which it was given.
     pub fn undo(&mut self) -> bool {
         let mut inputs = self.run.inputs().to_vec();
         let Some(last) = inputs.pop() else { return false };
-        self.go_with(inputs, last.at);
+        self.go_with(inputs, last.given);
         self.undone.push(last);
         true
     }
@@ -372,7 +373,7 @@ impl Session {
     pub fn redo(&mut self) -> bool {
         let Some(input) = self.undone.pop() else { return false };
         let mut inputs = self.run.inputs().to_vec();
-        let at = input.at;
+        let at = input.given;
         inputs.push(input);
         self.go_with(inputs, at);
         true
@@ -402,7 +403,7 @@ impl Session {
         }
         let now = self.now();
         let applied = |input: &&Input| input.at <= now && input.line.starts_with("apply");
-        let last = self.run.inputs().iter().rev().find(applied);
+        let last = self.run.inputs().iter().filter(applied).max_by_key(|input| input.at);
         let last = last.or_else(|| self.run.script().iter().rev().find(applied));
         last.and_then(|input| input.stdin.clone())
             .unwrap_or_else(|| self.scenario().file.objects.clone())

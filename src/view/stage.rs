@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::api::{ObjectKey, Str};
 use crate::apiserver::{Verb, WatchEventType};
 use crate::kernel::Time;
-use crate::world::PassRecord;
+use crate::world::{Manner, PassRecord};
 
 /// One lane at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Stage {
     pub board: Vec<BoardRow>,
     /// The loops, in the order in which data goes round.
     pub loops: Vec<LoopView>,
+    /// Loops that are triggered in another manner than is usual in this lane.
+    pub others: Vec<(LoopId, Manner)>,
     /// Messages under way at this moment.
     pub flights: Vec<Flight>,
     /// The nodes with their pods.
@@ -173,6 +175,12 @@ pub struct LoopView {
     pub name: Str,
     /// How it is triggered.
     pub flavour: LoopFlavour,
+    /// The same in full, with what belongs to it.
+    pub manner: Manner,
+    /// The manners in which it can be triggered.
+    pub manners: Vec<Manner>,
+    /// Whether two processes of it can compete for a lease, and whether they do.
+    pub doubled: Option<bool>,
     /// Whether its process runs.
     pub alive: bool,
     /// Whether a crash point is armed for its next pass.
@@ -298,6 +306,14 @@ pub enum Fate {
     Delayed,
     /// It arrives twice.
     Doubled,
+    /// Its loop hears of it after its successor.
+    Swapped,
+    /// It stands at the door of its loop until it is let go: the cache has heard of it.
+    HeldAtDoor,
+    /// It stands on the wire until it is let go.
+    HeldOnWire,
+    /// It stands on the wire behind one that is held.
+    Behind,
 }
 
 /// A node.

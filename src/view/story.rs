@@ -3,7 +3,7 @@
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Lane, LaneId, Occurrence};
+use crate::world::{Fault, Lane, LaneId, Occurrence};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
@@ -34,6 +34,11 @@ pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLi
     lines.extend(
         run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)),
     );
+    let ahead = run.inputs().iter().filter(|i| i.at > now && i.given <= now);
+    lines.extend(ahead.map(|input| {
+        let LogLine { at, lane, .. } = line_of(run, input, false);
+        LogLine { at, lane, what: Happening::PutOff(input.line.as_str().into()) }
+    }));
     for lane in run.lanes() {
         // Newest first, so that a long run costs no more than a short one.
         let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
@@ -65,7 +70,7 @@ fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
 }
 
 fn is_fault(input: &Input) -> bool {
-    input.line.trim_start().starts_with("fault")
+    Fault::is_line(&input.line)
 }
 
 fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
@@ -102,7 +107,10 @@ pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
     }
     let end = run.end();
     for (inputs, kind) in [(run.script(), MarkKind::Script), (run.inputs(), MarkKind::You)] {
-        for input in inputs.iter().filter(|input| input.at <= end && input.at > Time::ZERO) {
+        // What was put off is shown before it is done.
+        let told = |input: &&Input| input.at <= end || input.given < input.at;
+        let of_run = inputs.iter().filter(|input| input.at > Time::ZERO);
+        for input in of_run.filter(|input| told(input) && input.given <= end) {
             let what = if is_fault(input) { MarkKind::Fault } else { kind };
             marks.push(Mark { at: input.at, lane: None, what });
         }

@@ -81,6 +81,11 @@ impl ActiveFaults {
         self.traps.iter().filter(move |(_, to)| *to == Some(id)).map(|(trap, _)| trap)
     }
 
+    /// Takes back traps.
+    pub(super) fn disarm(&mut self, which: impl Fn(&Trap, ControllerId) -> bool) {
+        self.traps.retain(|(trap, id)| id.is_none_or(|id| !which(trap, id)));
+    }
+
     /// What becomes of an event that now leaves for `to`, and by how much it is late on the wire.
     pub(super) fn strike(&mut self, to: ControllerId, event: &WatchEvent) -> (Fate, Duration) {
         let matching =
@@ -128,6 +133,8 @@ impl Trap {
             (How::Delay(by), true) => (Fate::DelayedOnWire, by),
             (How::Duplicate, false) => (Fate::DoubledAtDoor, Duration::ZERO),
             (How::Duplicate, true) => (Fate::DoubledOnWire, Duration::ZERO),
+            (How::Hold, false) => (Fate::HeldAtDoor, Duration::ZERO),
+            (How::Hold, true) => (Fate::HeldOnWire, Duration::ZERO),
             (How::Reorder, _) => (Fate::Swapped, Duration::ZERO),
         }
     }
@@ -162,6 +169,7 @@ impl World {
                 }
             }
             Fault::Message(trap) => self.set_trap(trap),
+            Fault::Release(what) => self.release(what),
             Fault::Request(trap) => {
                 for id in self.targets(&trap.from) {
                     self.faults.requests.push((trap.clone(), id));
@@ -185,6 +193,7 @@ impl World {
                     }
                 }
             }
+            Fault::Knob(target, change) => self.turn_knobs(target, change),
             Fault::Compact => self.api.compact(),
             Fault::ApiServer(trouble, lasts) => self.trouble_server(*trouble, *lasts),
             Fault::Power(node, on) => {
@@ -272,6 +281,9 @@ impl World {
         let Flight { event, fate, stream, .. } = flight.clone();
         let owner = self.streams[stream].owner;
         self.tell_struck(owner, &event, fate);
+        if fate == Fate::HeldOnWire {
+            self.stand_still(stream);
+        }
         true
     }
 

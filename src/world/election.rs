@@ -207,6 +207,7 @@ impl World {
         let until = self.faults.paused_until(owner?, self.now)?;
         if let Step::Deliver(flight, _) = step
             && let Some(flight) = self.flights.get_mut(flight)
+            && flight.arrives != Time::MAX
         {
             flight.arrives = until;
         }

@@ -9,6 +9,8 @@ use crate::api::{Kind, Str, Value};
 use crate::apiserver::WatchEventType;
 
 use super::ControllerId;
+use super::held::Release;
+use super::knob::KnobChange;
 use super::request_trap::RequestTrap;
 
 /// Something that is done to the machinery.
@@ -22,6 +24,8 @@ pub enum Fault {
     Crash(Target, CrashPoint),
     /// The next watch events that match are struck.
     Message(Trap),
+    /// What is held is let go.
+    Release(Release),
     /// The next requests that match are answered with an error.
     Request(RequestTrap),
     /// A process's watches break, and stay broken for so long.
@@ -41,6 +45,8 @@ pub enum Fault {
     Network(Str, bool),
     /// Something happens to a container of this pod (`name` or `namespace/name`).
     Container(Str, ContainerTrouble),
+    /// Knobs of a controller are turned.
+    Knob(Target, KnobChange),
 }
 
 /// Which process: `replicaset`, `kubelet` (all of them) or `kubelet/node-1`.
@@ -95,6 +101,8 @@ pub enum How {
     Duplicate,
     /// It comes after its successor.
     Reorder,
+    /// It stands still until somebody lets it go.
+    Hold,
 }
 
 /// What the API server suffers.
@@ -135,15 +143,15 @@ pub struct FaultError {
 const LASTS: Duration = Duration::from_secs(30);
 /// How late a delayed event is if nobody says.
 const LATE: Duration = Duration::from_secs(5);
-const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, fail, cut, resync, \
-                     leader, compact, apiserver, node, container";
+const VERBS: &str = "kill, restart, crash, drop, delay, duplicate, reorder, hold, release, fail, \
+                     cut, resync, leader, compact, apiserver, node, container, knob";
 
 pub(super) fn error<T>(key: Option<&str>, message: impl Into<String>) -> Result<T, FaultError> {
     Err(FaultError { key: key.map(str::to_string), message: message.into() })
 }
 
 /// The fields of a fault, taken out one by one, so that what is left over can be named.
-pub(super) struct Fields(pub(super) BTreeMap<String, Value>);
+pub struct Fields(pub BTreeMap<String, Value>);
 
 impl Fields {
     fn of(verb: &str, value: &Value) -> Result<Fields, FaultError> {
@@ -170,7 +178,7 @@ impl Fields {
         }
     }
 
-    fn span(&mut self, key: &str) -> Result<Option<Duration>, FaultError> {
+    pub(super) fn span(&mut self, key: &str) -> Result<Option<Duration>, FaultError> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match humantime::parse_duration(&text) {
             Ok(span) if span <= Duration::from_secs(86_400) => Ok(Some(span)),
@@ -259,15 +267,23 @@ impl Fault {
             }
             "duplicate" => Fault::Message(Trap::read(How::Duplicate, &mut fields)?),
             "reorder" => Fault::Message(Trap::read(How::Reorder, &mut fields)?),
+            "hold" => Fault::Message(Trap::read(How::Hold, &mut fields)?),
+            "release" => Release::read(&mut fields).map(Fault::Release)?,
             "fail" => Fault::Request(RequestTrap::read(&mut fields)?),
             "compact" => Fault::Compact,
             "apiserver" => read_server(&mut fields)?,
             "node" => read_node(&mut fields)?,
             "container" => read_container(&mut fields)?,
+            "knob" => KnobChange::of_line(&mut fields).map(|(to, turn)| Fault::Knob(to, turn))?,
             _ => return error(Some(verb), format!("unknown fault {verb:?}; there are {VERBS}")),
         };
         fields.finish(verb)?;
         Ok(fault)
+    }
+
+    /// Whether a console line is a fault: it begins with `fault`, or is about a `knob`.
+    pub fn is_line(line: &str) -> bool {
+        matches!(line.split_whitespace().next(), Some("fault" | "knob"))
     }
 
     /// Reads a console line, with or without the leading word `fault`.
@@ -280,7 +296,7 @@ impl Fault {
             // What names a pod by its labels is no key with a value.
             match word.split_once('=').filter(|_| !word.starts_with("$(")) {
                 Some((key, value)) => map.insert(key.into(), value.into()),
-                None if map.is_empty() && !matches!(verb, "apiserver" | "compact") => {
+                None if map.is_empty() && !matches!(verb, "apiserver" | "compact" | "release") => {
                     let name = match verb {
                         "node" => "name",
                         "container" => "pod",
@@ -361,8 +377,10 @@ impl Fault {
             | Fault::Crash(target, _)
             | Fault::Cut(target, _)
             | Fault::Resync(target)
+            | Fault::Knob(target, _)
             | Fault::Leader(target, _) => Some(target),
             Fault::Message(trap) => Some(&trap.to),
+            Fault::Release(what) => what.to.as_ref(),
             Fault::Request(trap) => Some(&trap.from),
             _ => None,
         }
@@ -397,39 +415,6 @@ impl Target {
             return error(None, format!("unknown controller {text:?}; there are {all}, kubelet"));
         }
         Ok(Target { name: name.into(), node })
-    }
-}
-
-impl Trap {
-    fn read(how: How, fields: &mut Fields) -> Result<Trap, FaultError> {
-        let to = match fields.0.remove("controller") {
-            Some(controller) => {
-                fields.0.insert("to".into(), controller);
-                fields.target("to")?
-            }
-            None => fields.target("to")?,
-        };
-        let kind = fields.kind()?;
-        let event = match fields.text("type")?.map(|t| t.to_ascii_uppercase()).as_deref() {
-            None => None,
-            Some("ADDED") => Some(WatchEventType::Added),
-            Some("MODIFIED") => Some(WatchEventType::Modified),
-            Some("DELETED") => Some(WatchEventType::Deleted),
-            Some(text) => {
-                return error(
-                    Some("type"),
-                    format!("type: {text} is not ADDED, MODIFIED or DELETED"),
-                );
-            }
-        };
-        let on_wire = match fields.text("at")?.as_deref() {
-            None | Some("door") => false,
-            Some("wire") => true,
-            Some(text) => return error(Some("at"), format!("at: {text:?} is not door or wire")),
-        };
-        let count = fields.count()?;
-        let name = fields.text("name")?.map(Str::from);
-        Ok(Trap { how, to, kind, event, name, on_wire, count })
     }
 }
 
@@ -471,36 +456,8 @@ impl fmt::Display for Target {
     }
 }
 
-impl fmt::Display for Trap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.how {
-            How::Drop => "drop",
-            How::Delay(_) => "delay",
-            How::Duplicate => "duplicate",
-            How::Reorder => "reorder",
-        };
-        write!(f, "{verb} to={}", self.to)?;
-        if let Some(kind) = self.kind {
-            write!(f, " kind={}", kind.info().kind)?;
-        }
-        if let Some(event) = self.event {
-            write!(f, " type={}", event.word())?;
-        }
-        if let Some(name) = &self.name {
-            write!(f, " name={name}")?;
-        }
-        if self.count != 1 {
-            write!(f, " count={}", self.count)?;
-        }
-        if let How::Delay(by) = self.how {
-            write!(f, " by={}", span(by))?;
-        }
-        if self.on_wire { f.write_str(" at=wire") } else { Ok(()) }
-    }
-}
-
 /// A span as one word: `1m30s`.
-fn span(span: Duration) -> String {
+pub(super) fn span(span: Duration) -> String {
     humantime::format_duration(span).to_string().replace(' ', "")
 }
 
@@ -513,6 +470,7 @@ impl fmt::Display for Fault {
             Fault::Restart(target) => write!(f, "restart {target}"),
             Fault::Crash(target, point) => write!(f, "crash {target} point={}", point.word()),
             Fault::Message(trap) => trap.fmt(f),
+            Fault::Release(what) => what.fmt(f),
             Fault::Request(trap) => trap.fmt(f),
             Fault::Cut(target, lasts) => write!(f, "cut {target} for={}", span(*lasts)),
             Fault::Resync(target) => write!(f, "resync {target}"),
@@ -520,6 +478,7 @@ impl fmt::Display for Fault {
             Fault::Leader(target, Some(lasts)) => {
                 write!(f, "leader {target} paused for={}", span(*lasts))
             }
+            Fault::Knob(target, change) => write!(f, "knob {target} {change}"),
             Fault::Compact => f.write_str("compact"),
             Fault::ApiServer(trouble, lasts) => {
                 let word = match trouble {
@@ -559,6 +518,10 @@ mod tests {
             json!({"drop": {"to": "replicaset", "kind": "Pod", "type": "DELETED", "count": 2}}),
             json!({"delay": {"to": "deployment", "by": "250ms", "at": "wire"}}),
             json!({"fail": {"from": "replicaset", "verb": "create", "with": "timeout"}}),
+            json!({"hold": {"to": "replicaset", "kind": "Pod", "at": "wire"}}),
+            json!({"release": {"to": "replicaset", "type": "DELETED"}}),
+            json!("release"),
+            json!({"knob": {"controller": "replicaset", "workers": 2, "flavour": "edge-resync"}}),
             json!({"kill": "replicaset"}),
             json!({"kill": {"controller": "kubelet/node-1"}, "for": "1m30s"}),
             json!({"crash": {"controller": "replicaset", "point": "betweenWrites"}}),

@@ -96,6 +96,17 @@ impl ControllerId {
         matches!(self.role(), Deployment | ReplicaSet | HorizontalAutoscaler | GitOps | Order)
     }
 
+    /// Whether it finds all that there is to do by looking at what there is, so that changes need
+    /// wake nobody. The others learn from changes what no list tells: what is gone, who waits.
+    pub fn can_poll(self) -> bool {
+        use ControllerId::{CronJob, DaemonSet, Disruption, EndpointSlice, Job, StatefulSet};
+        let looks = matches!(
+            self.role(),
+            Job | StatefulSet | CronJob | DaemonSet | EndpointSlice | Disruption
+        );
+        looks || self.has_flavours()
+    }
+
     /// The name of its kind, as faults and the console write it.
     pub fn name(self) -> &'static str {
         match self.role() {

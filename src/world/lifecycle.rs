@@ -31,6 +31,7 @@ impl World {
         for index in self.streams_owned_by(id) {
             self.break_stream(index);
         }
+        self.forget_held(id);
         self.tell(Occurrence::Killed(id));
         self.forget_steps_of_the_dead();
     }

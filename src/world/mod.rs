@@ -6,7 +6,10 @@ mod events;
 pub mod fault;
 mod git;
 mod heartbeat;
+mod held;
 mod id;
+mod knob;
+mod knobs_turned;
 mod lane;
 mod lifecycle;
 mod metrics;
@@ -23,6 +26,7 @@ mod step;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod trap;
 mod truth;
 mod truth_workloads;
 mod verdict;
@@ -36,7 +40,9 @@ pub use fault::{
     ContainerTrouble, CrashPoint, Fault, FaultError, How, ServerTrouble, Target, Trap,
 };
 pub use git::Repository;
+pub use held::Release;
 pub use id::ControllerId;
+pub use knob::{KNOBS, KnobChange, Manner};
 pub use lane::{Lane, LaneId, Simulation};
 pub use metrics::{LOADS_MAX, Load};
 pub use options::{Flavour, Knobs, Network, Options};

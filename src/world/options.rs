@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::client::delaying_queue::DelayingQueue;
 use crate::client::informer::QueueOrder;
+use crate::client::rate_limiter::RateLimiter;
 use crate::controllers::operator::OperatorSpec;
 use crate::node::Images;
 
@@ -77,14 +79,28 @@ impl Default for Network {
 pub struct Knobs {
     /// Whether it runs at all.
     pub enabled: bool,
+    /// How it is triggered; none: as its lane is.
+    pub flavour: Option<Flavour>,
     /// How often the cache is replayed into the queue; zero: never.
     pub resync_period: Duration,
+    /// Level only: how often it looks at everything, while changes wake nobody; zero: changes do.
+    pub poll: Duration,
     /// Edge only: whether the first list after a restart is taken as so many new objects. Level
     /// always looks at all that it lists.
     pub relist_on_start: bool,
     /// Passes at the same time, each for another key. Edge works through its changes in order, one
     /// at a time.
     pub workers: u16,
+    /// Level only: whether adds of a key that waits already fall together. If not, each is a pass.
+    pub dedup: bool,
+    /// How long a key waits after its first failure; doubled with each one more.
+    pub backoff_base: Duration,
+    /// How long it waits at most.
+    pub backoff_max: Duration,
+    /// Retries a second over all keys, ...
+    pub qps: u32,
+    /// ... and so many at once before that counts.
+    pub burst: u32,
     /// Which queue lies between its reflectors and its cache.
     pub informer_queue: QueueOrder,
     /// Level only: whether a key waits until the cache shows what its last pass made and deleted.
@@ -97,12 +113,37 @@ impl Default for Knobs {
     fn default() -> Self {
         Knobs {
             enabled: true,
+            flavour: None,
             resync_period: Duration::ZERO,
+            poll: Duration::ZERO,
             relist_on_start: false,
             workers: 5,
+            dedup: true,
+            backoff_base: Duration::from_millis(5),
+            backoff_max: Duration::from_secs(1_000),
+            qps: 10,
+            burst: 100,
             informer_queue: QueueOrder::InOrder,
             expectations: true,
             ignores_timeouts: false,
         }
+    }
+}
+
+impl Knobs {
+    /// What decides how long a key that failed must wait: per key and over all keys, whichever is
+    /// longer, as client-go's default controller limiter.
+    pub fn limiter<K: Ord + Clone>(&self) -> RateLimiter<K> {
+        RateLimiter::MaxOf(vec![
+            RateLimiter::item_exponential(self.backoff_base, self.backoff_max),
+            RateLimiter::bucket(self.qps, self.burst),
+        ])
+    }
+
+    /// The queue before its workers.
+    pub fn queue<K: Ord + Clone>(&self) -> DelayingQueue<K> {
+        let mut queue = DelayingQueue::default();
+        queue.merge(self.dedup);
+        queue
     }
 }

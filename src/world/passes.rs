@@ -85,7 +85,7 @@ impl World {
 
     fn cause_of(&mut self, id: ControllerId, key: &ObjectKey) -> Cause {
         let process = self.processes.get_mut(&id);
-        process.and_then(|process| process.causes.remove(key)).unwrap_or(Cause::Timer)
+        process.and_then(|process| process.take_cause(key)).unwrap_or(Cause::Timer)
     }
 
     fn level_plan(&mut self, id: ControllerId, key: &ObjectKey) -> Plan {
@@ -296,7 +296,7 @@ impl World {
             Flavour::Level => {
                 for key in process.queue.advance(now) {
                     let cause = process.later_causes.remove(&key).unwrap_or(Cause::Timer);
-                    process.causes.entry(key).or_insert(cause);
+                    process.note_cause(&key, &cause);
                 }
             }
             Flavour::Edge => {

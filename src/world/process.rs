@@ -11,9 +11,11 @@ use crate::client::delaying_queue::DelayingQueue;
 use crate::client::event_correlator::EventCorrelator;
 use crate::client::expectations::UidTrackingExpectations;
 use crate::client::rate_limiter::RateLimiter;
+use crate::client::work_queue::COPIES_MAX;
 use crate::controllers::{Change, ChangeKind, PassRun};
 use crate::kernel::{Rng, Time};
 
+use super::knob::Manner;
 use super::mind::Mind;
 use super::options::{Flavour, Knobs};
 use super::record::{Cause, PassRecord};
@@ -52,6 +54,8 @@ pub struct Process {
     pub active: BTreeMap<u64, ActivePass>,
     /// What woke each waiting key first.
     pub causes: BTreeMap<ObjectKey, Cause>,
+    /// What woke it again, if its queue does not let that fall together.
+    pub further_causes: BTreeMap<ObjectKey, VecDeque<Cause>>,
     /// What will have woken each delayed key.
     pub later_causes: BTreeMap<ObjectKey, Cause>,
     /// Changes that a fault holds back until the next one has passed.
@@ -108,15 +112,16 @@ impl Process {
             alive: false,
             epoch: 0,
             cache: Cache::default(),
-            queue: DelayingQueue::default(),
+            queue: knobs.queue(),
             changes: VecDeque::new(),
             later: Vec::new(),
-            limiter: RateLimiter::default_controller(),
+            limiter: knobs.limiter(),
             expectations: UidTrackingExpectations::default(),
             recorder: EventCorrelator::default(),
             mind,
             active: BTreeMap::new(),
             causes: BTreeMap::new(),
+            further_causes: BTreeMap::new(),
             later_causes: BTreeMap::new(),
             held_back: Vec::new(),
             crash_at: None,
@@ -136,14 +141,15 @@ impl Process {
         self.alive = false;
         self.epoch += 1;
         self.cache = Cache::default();
-        self.queue = DelayingQueue::default();
+        self.queue = self.knobs.queue();
         self.changes.clear();
         self.later.clear();
-        self.limiter = RateLimiter::default_controller();
+        self.limiter = self.knobs.limiter();
         self.expectations = UidTrackingExpectations::default();
         self.recorder = EventCorrelator::default();
         self.mind = self.mind.reborn();
         self.causes.clear();
+        self.further_causes.clear();
         self.later_causes.clear();
         self.held_back.clear();
         self.announced = Time::MAX;
@@ -164,11 +170,43 @@ impl Process {
 
     /// Puts a key into the queue of a level-triggered loop.
     pub fn enqueue(&mut self, key: ObjectKey, cause: &Cause) {
-        self.causes.entry(key.clone()).or_insert_with(|| cause.clone());
+        self.note_cause(&key, cause);
         let before = self.queue.len();
         self.queue.add(key);
         self.adds += 1;
         self.merges += u64::from(self.queue.len() == before);
+    }
+
+    /// How it is triggered, in full.
+    pub fn manner(&self) -> Manner {
+        Manner::of(self.flavour, &self.knobs)
+    }
+
+    /// Whether it looks by itself, and what it hears of wakes nobody.
+    pub(super) fn is_deaf_to(&self, cause: &Cause) -> bool {
+        !self.knobs.poll.is_zero() && matches!(cause, Cause::Watch(..) | Cause::List)
+    }
+
+    /// Takes down what woke a key.
+    pub(super) fn note_cause(&mut self, key: &ObjectKey, cause: &Cause) {
+        if self.knobs.dedup {
+            self.causes.entry(key.clone()).or_insert_with(|| cause.clone());
+        } else if self.further_causes.values().map(VecDeque::len).sum::<usize>() < COPIES_MAX {
+            self.further_causes.entry(key.clone()).or_default().push_back(cause.clone());
+        }
+    }
+
+    /// What woke a key whose pass begins.
+    pub(super) fn take_cause(&mut self, key: &ObjectKey) -> Option<Cause> {
+        if let Some(first) = self.causes.remove(key) {
+            return Some(first);
+        }
+        let further = self.further_causes.get_mut(key)?;
+        let next = further.pop_front();
+        if further.is_empty() {
+            self.further_causes.remove(key);
+        }
+        next
     }
 
     /// Puts a key into the queue of a level-triggered loop after a while.

@@ -115,6 +115,8 @@ pub enum Cause {
     Watch(WatchEventType, ObjectKey, u64),
     /// A resync.
     Resync,
+    /// A look at everything, by a loop that changes do not wake.
+    Poll,
     /// A list at (re)start, or after 410.
     List,
     /// The back-off after an error.

@@ -37,6 +37,8 @@ pub enum Step {
     Kubelet(u16, Timer),
     /// A cache is replayed into its queue.
     Resync(ControllerId, u32),
+    /// A process that changes do not wake looks at everything.
+    Poll(ControllerId, u32),
     /// A kubelet renews its lease.
     Heartbeat(u16),
     /// Quiet watches are told how far they are.
@@ -59,6 +61,7 @@ impl Step {
         matches!(
             self,
             Step::Resync(..)
+                | Step::Poll(..)
                 | Step::Heartbeat(_)
                 | Step::Bookmarks
                 | Step::Monitor(_)
@@ -93,6 +96,7 @@ impl Step {
             Step::Scrape => (15, 0),
             Step::Elect(id) => (16, id.number()),
             Step::Settle(payment) => (17, *payment),
+            Step::Poll(id, _) => (18, id.number()),
         };
         kind << 56 | number
     }
@@ -103,6 +107,7 @@ impl Step {
             Step::Door(id, epoch, ..)
             | Step::Decided(id, epoch, ..)
             | Step::Due(id, epoch, _)
+            | Step::Poll(id, epoch)
             | Step::Resync(id, epoch) => Some((*id, *epoch)),
             _ => None,
         }

@@ -119,6 +119,10 @@ pub enum Fate {
     DoubledOnWire,
     /// The loop hears of it after its successor.
     Swapped,
+    /// The cache hears of it in time, the loop when it is let go.
+    HeldAtDoor,
+    /// It stands on the wire, and all that follows it on the stream behind it.
+    HeldOnWire,
 }
 
 impl Flight {

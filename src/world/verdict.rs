@@ -18,13 +18,14 @@ pub enum Verdict {
     /// Something is under way.
     #[default]
     Converging,
-    /// It differs, and nothing is under way but this, which is due at a stated time.
+    /// It differs, or may come to, and nothing is under way but this, which is due at a stated
+    /// time.
     Waiting {
         /// What is missing.
         short: Vec<Shortfall>,
-        /// When.
+        /// When; `Time::MAX` if that is for somebody to say.
         until: Time,
-        /// What is due: `resync`, `node-monitor-grace-period`.
+        /// What is due: `resync`, `node-monitor-grace-period`, the `release` of what is held.
         what: &'static str,
     },
     /// It differs, and nothing will ever wake anyone.
@@ -62,6 +63,9 @@ impl World {
             return Verdict::Converging;
         }
         let short = self.shortfalls();
+        if self.held().next().is_some() {
+            return Verdict::Waiting { short, until: Time::MAX, what: "release" };
+        }
         if short.is_empty() {
             return Verdict::Converged;
         }
@@ -83,6 +87,7 @@ impl World {
             Step::Decided(ControllerId::Order, _, _, true) => {
                 self.an_order_has_work().then_some((entry.at, "order"))
             }
+            Step::Poll(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "poll")),
             Step::Elect(id) => self.is_leaderless(id).then_some((entry.at, "leader-election")),
             Step::Due(id, epoch, true) => match id.role() {
                 ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {

@@ -9,6 +9,7 @@ use crate::api::{Kind, Object};
 use crate::apiserver::{ApiError, Commit, Reason, WatchEvent};
 use crate::client::reflector::{AfterWatch, ListPage, Listing};
 use crate::controllers::{Change, Context, Woken, promises};
+use crate::kernel::Time;
 
 use super::ControllerId;
 use super::heartbeat::is_heartbeat;
@@ -57,6 +58,8 @@ impl World {
         stream.last_arrival = arrives;
         let id = self.next_message;
         self.next_message += 1;
+        let stands = self.stands_still(index);
+        let stream = &mut self.streams[index];
         stream.flights.push_back(id);
         let owner = stream.owner;
         let (fate, late) = self.faults.strike(owner, &event);
@@ -65,6 +68,9 @@ impl World {
         self.flying += usize::from(!background);
         self.flights.insert(id, Flight { stream, event, sent, arrives, fate, late, background });
         self.put(arrives, Step::Deliver(id, background));
+        if stands || fate == Fate::HeldOnWire {
+            self.stand_still(index);
+        }
     }
 
     pub(super) fn tell_struck(&mut self, to: ControllerId, event: &WatchEvent, fate: Fate) {
@@ -74,6 +80,7 @@ impl World {
             Fate::DelayedAtDoor(_) | Fate::DelayedOnWire => "delay",
             Fate::DoubledAtDoor | Fate::DoubledOnWire => "duplicate",
             Fate::Swapped => "reorder",
+            Fate::HeldAtDoor | Fate::HeldOnWire => "hold",
         };
         let object = event.object.key();
         self.tell(Occurrence::Struck { to, event: event.kind, object, how });
@@ -84,6 +91,10 @@ impl World {
         // It is gone if its stream broke.
         let Some(flight) = self.flights.get_mut(&id) else { return };
         let (index, background) = (flight.stream, flight.background);
+        if flight.arrives == Time::MAX {
+            // It stands, and is put on the agenda again when it is let go.
+            return;
+        }
         if !flight.late.is_zero() {
             flight.arrives = self.now + std::mem::take(&mut flight.late);
             let arrives = flight.arrives;
@@ -106,10 +117,10 @@ impl World {
         stream.reflector.saw(flight.event.revision);
         let owner = stream.owner;
         self.totals.watch_events += u64::from(!background);
-        self.receive(owner, &flight);
+        self.receive(owner, id, &flight);
     }
 
-    fn receive(&mut self, owner: ControllerId, flight: &Flight) {
+    fn receive(&mut self, owner: ControllerId, number: u64, flight: &Flight) {
         if flight.fate == Fate::DroppedOnWire {
             return;
         }
@@ -120,7 +131,10 @@ impl World {
             informer.watched(event.kind, event.object.clone(), &process.cache);
             for change in informer.drain(&mut process.cache) {
                 let cause = Cause::Watch(event.kind, event.object.key(), event.revision);
-                self.at_the_door(owner, change, cause, flight.fate);
+                let holds = flight.fate == Fate::HeldAtDoor;
+                if !holds || !self.hold_at_door(number, flight, &change, &cause) {
+                    self.at_the_door(owner, change, cause, flight.fate);
+                }
             }
         }
     }
@@ -168,7 +182,11 @@ impl World {
                     Some(process.mind.wakes(&change, &cx))
                 }
             };
-            wake(process, woken.unwrap_or_default(), &cause, now);
+            let mut woken = woken.unwrap_or_default();
+            if process.is_deaf_to(&cause) {
+                (woken.keys, woken.later) = Default::default();
+            }
+            wake(process, woken, &cause, now);
         }
         self.announce(id);
         self.pump(id);
@@ -211,9 +229,9 @@ impl World {
         stream.open = false;
         stream.revision = stream.reflector.version();
         for flight in std::mem::take(&mut stream.flights) {
-            if self.flights.remove(&flight).is_some_and(|flight| !flight.background) {
-                self.flying -= 1;
-            }
+            let flight = self.flights.remove(&flight);
+            let flew = |flight: Flight| !flight.background && flight.arrives != Time::MAX;
+            self.flying -= usize::from(flight.is_some_and(flew));
         }
     }
 
@@ -343,6 +361,7 @@ impl World {
             process.unsynced = process.unsynced.saturating_sub(1);
         }
         let broke = !stream.open;
+        let has_all = starts && process.unsynced == 0;
         let from_now = process.flavour == Flavour::Edge && starts && !process.knobs.relist_on_start;
         if !from_now {
             changes.into_iter().for_each(|change| self.hand_over(owner, change, Cause::List));
@@ -351,6 +370,9 @@ impl World {
             // What was deleted while nobody listened is in no list: the node itself knows of it.
             let known = self.kubelets.get(usize::from(node)).map(|kubelet| kubelet.known_pods());
             self.wake_kubelet(node, known.unwrap_or_default());
+        }
+        if has_all {
+            self.schedule_poll(owner, Duration::ZERO);
         }
         if broke {
             self.streams[index].revision = version;
@@ -366,6 +388,10 @@ impl World {
 
     /// Replays the cache into the queue (resync is not relist: nothing is asked of the server).
     pub(super) fn replay_cache(&mut self, id: ControllerId) {
+        self.replay_as(id, &Cause::Resync);
+    }
+
+    pub(super) fn replay_as(&mut self, id: ControllerId, cause: &Cause) {
         let mut changes = Vec::new();
         for index in self.streams_owned_by(id) {
             let Some(process) = self.processes.get_mut(&id) else { return };
@@ -373,7 +399,7 @@ impl World {
             informer.resync(&process.cache);
             changes.extend(informer.drain(&mut process.cache));
         }
-        changes.into_iter().for_each(|change| self.hand_over(id, change, Cause::Resync));
+        changes.into_iter().for_each(|change| self.hand_over(id, change, cause.clone()));
     }
 
     pub(super) fn schedule_resync(&mut self, id: ControllerId) {
@@ -398,7 +424,7 @@ fn is_upkeep(commit: &Commit) -> bool {
 }
 
 /// What an event handler's verdict does to a level-triggered loop's queue.
-pub(super) fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: crate::kernel::Time) {
+pub(super) fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: Time) {
     promises::observe(&woken, &mut process.expectations);
     for key in woken.keys {
         process.enqueue(key, cause);

@@ -19,9 +19,10 @@ use super::ControllerId;
 use super::active_faults::ActiveFaults;
 use super::election::Candidate;
 use super::git::Repository;
+use super::held::HeldChanges;
 use super::metrics::MetricsServer;
 use super::mind::Mind;
-use super::options::{Flavour, Options};
+use super::options::Options;
 use super::process::Process;
 use super::provider::Provider;
 use super::record::{Cause, Occurrence, Record};
@@ -64,6 +65,8 @@ pub struct World {
     pub(super) metrics: MetricsServer,
     pub(super) repository: Repository,
     pub(super) provider: Provider,
+    /// What is held at the doors of loops.
+    pub(super) held_changes: HeldChanges,
     /// Processes that compete for a lease.
     pub(super) candidates: Vec<Candidate>,
 }
@@ -121,6 +124,7 @@ impl World {
             metrics: MetricsServer::new(options.load.clone()),
             repository: Repository::default(),
             provider: Provider::default(),
+            held_changes: HeldChanges::new(),
             candidates: Vec::new(),
             options: Arc::new(options),
         };
@@ -167,7 +171,9 @@ impl World {
     fn make_process(&mut self, id: ControllerId) -> bool {
         let knobs = self.options.knobs.get(id.name()).copied().unwrap_or_default();
         let knobs = super::on_demand::knobs(id, knobs);
-        let flavour = if id.has_flavours() { self.options.flavour } else { Flavour::Level };
+        // A second process is as the first one is by now.
+        let knobs = self.processes.get(&id.role()).map_or(knobs, |first| first.knobs);
+        let flavour = self.flavour_of(id, &knobs);
         let name = match id {
             ControllerId::Kubelet(node) => format!("kubelet/{}", self.node_name(node)),
             ControllerId::Standby(_) => format!("{}/2", id.name()),
@@ -205,6 +211,8 @@ impl World {
         }
         self.streams_owned_by(id).into_iter().for_each(|index| self.take_first_list(index));
         self.schedule_resync(id);
+        let poll = self.processes.get(&id).map_or(Duration::ZERO, |process| process.knobs.poll);
+        self.schedule_poll(id, poll);
     }
 
     /// The time.
@@ -369,6 +377,7 @@ impl World {
             Step::Reopen(stream, epoch) => self.reopen(stream, epoch),
             Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
             Step::Resync(id, _) => self.resync(id),
+            Step::Poll(id, _) => self.poll(id),
             Step::Heartbeat(node) => self.heartbeat(node),
             Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),

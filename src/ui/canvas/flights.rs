@@ -19,6 +19,7 @@ struct Dot<'a> {
     bundle: u32,
 }
 
+const FLIES_MS: f64 = 450.0;
 const RADIUS: f64 = 6.5;
 const TAIL: f64 = 30.0;
 /// Closer than this on one wire, messages become a bundle.
@@ -54,7 +55,8 @@ fn place<'a>(brush: &Brush, flight: &'a Flight) -> Option<Dot<'a>> {
     let place = brush.places.of(flight.lane_loop)?;
     let from = brush.run.shown_of(flight.sent);
     let done = if flight.arrives == Time::MAX {
-        0.5
+        // It comes to where it stands as fast as any, and stays there.
+        stands_at(flight.fate) * ease(brush.between(from, from + FLIES_MS))
     } else {
         ease(brush.between(from, brush.run.shown_of(flight.arrives)))
     };
@@ -66,6 +68,15 @@ fn place<'a>(brush: &Brush, flight: &'a Flight) -> Option<Dot<'a>> {
         FlightKind::Answer(..) => (place.up_x, top + (foot - top) * done),
     };
     Some(Dot { flight, x, y, bundle: 1 })
+}
+
+/// How far a message has come that moves on only when somebody says so.
+fn stands_at(fate: Fate) -> f64 {
+    match fate {
+        Fate::HeldAtDoor => 0.94,
+        Fate::Behind => 0.3,
+        _ => 0.55,
+    }
 }
 
 /// Slow at both ends: a message leaves and arrives, it is not thrown.
@@ -93,7 +104,9 @@ fn color<'a>(brush: &'a Brush, flight: &Flight) -> &'a str {
     let palette = brush.palette;
     match (flight.fate, flight.what) {
         (Fate::DroppedAtDoor | Fate::DroppedOnWire, _) => &palette.trouble,
-        (Fate::Delayed, _) => &palette.warn,
+        (Fate::Delayed | Fate::Swapped | Fate::HeldAtDoor | Fate::HeldOnWire | Fate::Behind, _) => {
+            &palette.warn
+        }
         (_, FlightKind::Answer(_, Some(_))) => &palette.trouble,
         (_, FlightKind::Answer(_, None)) => &palette.muted,
         (_, FlightKind::Request(_)) => &palette.desired,
@@ -160,10 +173,23 @@ fn disc(brush: &Brush, dot: &Dot, color: &str, event: WatchEventType) {
         brush.stroke(&brush.palette.on_accent, 1.8 * unit);
     }
     sign(brush, dot, event);
+    if matches!(dot.flight.fate, Fate::HeldAtDoor | Fate::HeldOnWire) {
+        held(brush, dot, color);
+    }
     if dot.flight.fate == Fate::Doubled {
         brush.stroke(color, 1.5 * unit);
         brush.circle(dot.x, dot.y, radius + 3.0 * unit);
         brush.context.stroke();
+    }
+}
+
+/// Two bars beside it, as on a key that stops a tape.
+fn held(brush: &Brush, dot: &Dot, color: &str) {
+    let unit = brush.places.unit;
+    brush.stroke(color, 2.0 * unit);
+    for away in [11.0, 15.0] {
+        let x = dot.x - away * unit;
+        brush.line(&[(x, dot.y - 5.0 * unit), (x, dot.y + 5.0 * unit)]);
     }
 }
 

@@ -40,6 +40,7 @@ pub fn moving() -> AnyView {
         (dot("M8 12h8M12 8v8"), tr!(legend.added)),
         (dot("M7.5 13.5l3-3 3 3 3-3"), tr!(legend.modified)),
         (dot("M8 12h8"), tr!(legend.deleted)),
+        (dot("M9.5 8v8M14.5 8v8"), tr!(legend.held)),
         (arrow, tr!(legend.request)),
         (ring("observed", "M40.46 8.36A28 28 0 0 1 62.17 45.96"), tr!(legend.observe)),
         (ring("desired", "M57.71 53.68A28 28 0 0 1 14.29 53.68"), tr!(legend.compare)),

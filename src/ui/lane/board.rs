@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::kernel::Time;
 use crate::ui::format;
 use crate::ui::i18n::tr;
-use crate::ui::icon::sign;
+use crate::ui::icon::{icon, sign};
 use crate::ui::menu::place_of;
 use crate::ui::state::{Page, What};
 use crate::view::BoardRow;
@@ -15,6 +15,7 @@ use super::Lane;
 
 #[component]
 pub fn Board(lane: Lane) -> impl IntoView {
+    let page = Page::get();
     let revision = lane.part(|stage| stage.revision);
     let fault = lane.part(|stage| stage.server_fault.clone());
     let rows = lane.part(|stage| {
@@ -29,7 +30,20 @@ pub fn Board(lane: Lane) -> impl IntoView {
     view! {
         <section class="board" aria-label=move || tr!(board.title)>
             <header>
-                <h3>{move || tr!(board.title)}</h3>
+                <h3>
+                    <button
+                        class="board-open"
+                        aria-haspopup="dialog"
+                        title=move || tr!(board.open)
+                        on:click=move |event| {
+                            let (at, by_pointer) = place_of(&event);
+                            page.open_menu(lane.id, What::Server, at, by_pointer);
+                        }
+                    >
+                        {move || tr!(board.title)}
+                        {icon("chevron")}
+                    </button>
+                </h3>
                 {move || {
                     fault
                         .get()

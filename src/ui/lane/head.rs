@@ -17,6 +17,15 @@ pub fn Head(lane: Lane) -> impl IntoView {
         LaneId::Edge => tr!(lane.edge_manner),
         LaneId::Level => tr!(lane.level_manner),
     };
+    let others = lane.part(|stage| stage.others.clone());
+    let others = move || {
+        let others = others.get();
+        let each = others
+            .iter()
+            .map(|(id, manner)| format!("{}: {}", words::loop_name(*id), manner.word()));
+        let text = each.collect::<Vec<_>>().join(", ");
+        (!text.is_empty()).then(|| view! { <p class="others">{tr!(lane.others, which = text)}</p> })
+    };
     let counts = move || {
         let totals = totals.get();
         tr!(lane.totals, passes = totals.passes, writes = totals.writes)
@@ -30,6 +39,7 @@ pub fn Head(lane: Lane) -> impl IntoView {
             <p class="manner">{manner}</p>
             <p class="totals">{counts}</p>
         </header>
+        {others}
         <p class="verdict" data-verdict=move || verdict.with(words::verdict_key)>
             <b>{move || verdict.with(words::verdict)}</b>
             " "

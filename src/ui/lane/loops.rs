@@ -8,7 +8,7 @@ use crate::ui::icon::sign;
 use crate::ui::menu::place_of;
 use crate::ui::state::{Page, What};
 use crate::ui::words;
-use crate::view::{Bead, CacheView, LoopFlavour, LoopId, LoopView, PassView};
+use crate::view::{Bead, CacheView, LoopFlavour, LoopId, LoopView, Manner, PassView};
 
 use super::Lane;
 
@@ -46,6 +46,8 @@ fn Loop(lane: Lane, id: LoopId, first: bool) -> impl IntoView {
         let (at, by_pointer) = place_of(&event);
         page.open_menu(lane.id, What::Loop(id), at, by_pointer);
     };
+    let manner =
+        move || view.with(|view| view.as_ref().map(|view| view.manner.word()).unwrap_or_default());
     let label = move || view.with(|view| view.as_ref().map(describe).unwrap_or_default());
     view! {
         <li
@@ -66,6 +68,7 @@ fn Loop(lane: Lane, id: LoopId, first: bool) -> impl IntoView {
                     tabindex=if first { "0" } else { "-1" }
                     aria-haspopup="dialog"
                     aria-label=label
+                    title=manner
                     on:click=open
                     on:focus=move |_| page.watched.set(Some(id))
                     on:blur=move |_| page.watched.set(None)
@@ -94,6 +97,9 @@ fn describe(view: &LoopView) -> String {
         LoopFlavour::Shared => tr!(loops.shared),
     };
     text = format!("{text}, {manner}");
+    if !matches!(view.manner, Manner::Edge | Manner::Level) {
+        text = format!("{text} ({})", view.manner.word());
+    }
     if !view.alive {
         text = format!("{text}, {}", tr!(loops.down));
     }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::ui::i18n::tr;
 use crate::ui::words;
-use crate::view::{FlightKind, LaneId};
+use crate::view::{Fate, FlightKind, LaneId};
 
 use super::Open;
 
@@ -22,30 +22,54 @@ pub fn items(open: Open, lane: LaneId, id: u64) -> (String, AnyView) {
         let body = view! { <p class="why">{about}</p><p class="why">{text}</p> }.into_any();
         return (title, body);
     }
-    let one = move |how: &'static str, name: &'static str, why: &'static str| {
-        let press = move |_| {
-            open.close();
-            if !open.page.run.catch(lane, id, how) {
-                open.page.complain(tr!(flight.gone));
-            }
-        };
-        view! {
-            <button class="item" on:click=press>
-                <span>{name}</span>
-                <small>{why}</small>
-            </button>
+    let items = match flight.fate {
+        Fate::Intact => strikes(open, lane, id),
+        Fate::HeldAtDoor | Fate::HeldOnWire => {
+            one(open, lane, id, "release", tr!(flight.release), tr!(flight.release_why))
         }
-        .into_any()
+        _ => ().into_any(),
     };
-    let body = view! {
-        <p class="why">{about}</p>
-        <div class="items">
-            {one("drop", tr!(flight.drop_door), tr!(menu.door_why))}
-            {one("drop at=wire", tr!(flight.drop_wire), tr!(menu.wire_why))}
-            {one("delay by=5s", tr!(flight.delay), tr!(flight.delay_why))}
-            {one("duplicate", tr!(flight.duplicate), tr!(flight.duplicate_why))}
-        </div>
-    }
-    .into_any();
+    let body = view! { <p class="why">{about}</p><div class="items">{items}</div> }.into_any();
     (title, body)
+}
+
+fn strikes(open: Open, lane: LaneId, id: u64) -> AnyView {
+    let one = |how, name, why| one(open, lane, id, how, name, why);
+    let before = open.page.run.has_neighbour(lane, id);
+    view! {
+        {one("drop", tr!(flight.drop_door), tr!(menu.door_why))}
+        {one("drop at=wire", tr!(flight.drop_wire), tr!(menu.wire_why))}
+        {one("delay by=5s", tr!(flight.delay), tr!(flight.delay_why))}
+        {one("duplicate", tr!(flight.duplicate), tr!(flight.duplicate_why))}
+        <h3>{tr!(flight.holding)}</h3>
+        {one("hold", tr!(flight.hold_door), tr!(flight.hold_door_why))}
+        {one("hold at=wire", tr!(flight.hold_wire), tr!(flight.hold_wire_why))}
+        <h3>{tr!(flight.order)}</h3>
+        {before.then(|| one("before", tr!(flight.before), tr!(flight.before_why)))}
+        {one("reorder", tr!(flight.after), tr!(flight.after_why))}
+    }
+    .into_any()
+}
+
+fn one(
+    open: Open,
+    lane: LaneId,
+    id: u64,
+    how: &'static str,
+    name: &'static str,
+    why: &'static str,
+) -> AnyView {
+    let press = move |_| {
+        open.close();
+        if !open.page.run.catch(lane, id, how) {
+            open.page.complain(tr!(flight.gone));
+        }
+    };
+    view! {
+        <button class="item" on:click=press>
+            <span>{name}</span>
+            <small>{why}</small>
+        </button>
+    }
+    .into_any()
 }

@@ -49,7 +49,31 @@ pub fn scale(key: &ObjectKey, replicas: i64) -> String {
     kubectl(&format!("scale --replicas={replicas}"), key)
 }
 
-/// Does something to a pod's container: `crash`, `unready`, `ready`.
+/// A pod's Events.
+pub fn events(key: &ObjectKey) -> String {
+    match &*key.namespace {
+        "" | "default" => format!("kubectl events --for pod/{}", key.name),
+        namespace => format!("kubectl events --for pod/{} -n {namespace}", key.name),
+    }
+}
+
+/// What a pod's container has written.
+pub fn logs(key: &ObjectKey) -> String {
+    match &*key.namespace {
+        "" | "default" => format!("kubectl logs {}", key.name),
+        namespace => format!("kubectl logs {} -n {namespace}", key.name),
+    }
+}
+
+/// `cordon`, `uncordon` or `drain` a node.
+pub fn schedule(verb: &str, node: &str) -> String {
+    match verb {
+        "drain" => format!("kubectl drain {node} --ignore-daemonsets --force"),
+        verb => format!("kubectl {verb} {node}"),
+    }
+}
+
+/// Does something to a pod's container: `crash`, `oomKill`, `unready`, `ready`.
 pub fn container(key: &ObjectKey, what: &str) -> String {
     match &*key.namespace {
         "" | "default" => format!("fault container {} {what}", key.name),
@@ -77,7 +101,8 @@ pub fn strike(how: &str, id: LoopId, event: &str, on_wire: bool) -> String {
     if how == "delay" {
         line = format!("{line} by=5s");
     }
-    if on_wire {
+    // A place of its own has only what is lost, late, doubled or held.
+    if on_wire && how != "reorder" {
         line = format!("{line} at=wire");
     }
     line

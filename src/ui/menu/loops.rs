@@ -5,50 +5,65 @@ use leptos::prelude::*;
 
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
-use crate::view::LoopId;
+use crate::ui::words;
+use crate::view::{Fate, LoopId};
 
-use super::{Does, Open, item, lines};
+use super::{Does, Open, choice, item, knobs, lines};
 
 pub fn items(open: Open, id: LoopId) -> AnyView {
     let lane = open.target.with_value(|target| target.lane);
     let stage = open.page.run.stages[index(lane)].get_untracked();
-    let alive = stage.loops.iter().find(|one| one.id == id).is_none_or(|one| one.alive);
-    let process = if alive {
-        item(open, tr!(menu.kill), Does::Runs, lines::process("kill", id))
-    } else {
-        item(open, tr!(menu.restart), Does::Runs, lines::process("restart", id))
-    };
+    let found = stage.loops.iter().find(|one| one.id == id).cloned();
+    let alive = found.as_ref().is_none_or(|one| one.alive);
+    let holds = stage.flights.iter().any(|flight| {
+        flight.lane_loop == id && matches!(flight.fate, Fate::HeldAtDoor | Fate::HeldOnWire)
+    });
+    let release = format!("fault release to={}", words::loop_name(id));
+    let doubled = found.as_ref().and_then(|one| one.doubled);
     view! {
         <div class="items">
-            {process}
-            {item(open, tr!(menu.resync), Does::Runs, lines::process("resync", id))}
-            <hr/>
+            {process(open, id, alive)}
+            {doubled.map(|doubled| leader(open, id, doubled))}
             {next_event(open, id)}
-            <hr/>
+            {holds.then(|| item(open, tr!(menu.release), Does::Runs, release))}
             {next_pass(open, id)}
+            {found.map(|found| knobs::items(open, &found))}
         </div>
     }
     .into_any()
+}
+
+/// Its process: it dies, starts again, hears nothing for a while, looks at its cache again.
+fn process(open: Open, id: LoopId, alive: bool) -> AnyView {
+    let kill = alive.then(|| item(open, tr!(menu.kill), Does::Runs, lines::process("kill", id)));
+    let again = if alive { tr!(menu.restart_alive) } else { tr!(menu.restart) };
+    let cut = format!("{} for=30s", lines::process("cut", id));
+    view! {
+        <h3>{tr!(menu.process)}</h3>
+        {kill}
+        {item(open, again, Does::Runs, lines::process("restart", id))}
+        {item(open, tr!(menu.pause_watch), Does::Runs, cut)}
+        {item(open, tr!(menu.resync), Does::Runs, lines::process("resync", id))}
+    }
+    .into_any()
+}
+
+/// A second process beside it, or the sleep of the one that leads.
+fn leader(open: Open, id: LoopId, doubled: bool) -> AnyView {
+    let line = lines::process("leader", id);
+    if doubled {
+        let line = format!("{line} paused for=20s");
+        return item(open, tr!(menu.pause_leader), Does::Runs, line);
+    }
+    item(open, tr!(menu.second), Does::Runs, format!("{line} replicas=2"))
 }
 
 /// The next watch event: which, where, and what becomes of it.
 fn next_event(open: Open, id: LoopId) -> AnyView {
     let event = RwSignal::new("DELETED".to_owned());
     let on_wire = RwSignal::new(false);
-    let line = move |how: &'static str| lines::strike(how, id, &event.get(), on_wire.get());
     let strike = move |how: &'static str, name: &'static str| {
-        let press = move |_| {
-            let (line, lanes) = (line(how), open.lanes());
-            open.close();
-            open.page.act(&line, lanes);
-        };
-        view! {
-            <button class="item" on:click=press>
-                <span>{name}</span>
-                <code>{move || line(how)}</code>
-            </button>
-        }
-        .into_any()
+        choice(open, name, move || lines::strike(how, id, &event.get(), on_wire.get()))
     };
     let place = move |wire: bool, name: &'static str| {
         view! {
@@ -84,6 +99,8 @@ fn next_event(open: Open, id: LoopId) -> AnyView {
         {strike("drop", tr!(menu.drop_next))}
         {strike("delay", tr!(menu.delay_next))}
         {strike("duplicate", tr!(menu.duplicate_next))}
+        {strike("reorder", tr!(menu.reorder_next))}
+        {strike("hold", tr!(menu.hold_next))}
     }
     .into_any()
 }
@@ -92,11 +109,6 @@ fn next_event(open: Open, id: LoopId) -> AnyView {
 fn next_pass(open: Open, id: LoopId) -> AnyView {
     let point = RwSignal::new("betweenWrites".to_owned());
     let line = move || lines::crash(id, &point.get());
-    let press = move |_| {
-        let (line, lanes) = (line(), open.lanes());
-        open.close();
-        open.page.act(&line, lanes);
-    };
     view! {
         <h3>{tr!(menu.next_pass)}</h3>
         <div class="choices">
@@ -111,10 +123,7 @@ fn next_pass(open: Open, id: LoopId) -> AnyView {
                 <option value="beforeStatus">{tr!(menu.before_status)}</option>
             </select>
         </div>
-        <button class="item" on:click=press>
-            <span>{tr!(menu.crash)}</span>
-            <code>{line}</code>
-        </button>
+        {choice(open, tr!(menu.crash), line)}
     }
     .into_any()
 }

@@ -2,11 +2,13 @@
 //! or in both, each with the console line that it stands for.
 
 mod flight;
+mod knobs;
 pub mod lines;
 mod loops;
 mod node;
 mod object;
 mod pod;
+mod server;
 
 use leptos::ev::MouseEvent;
 use leptos::html;
@@ -41,6 +43,8 @@ pub struct Open {
     page: Page,
     /// For both lanes, or only for that of the target.
     both: RwSignal<bool>,
+    /// In a while, or now.
+    later: RwSignal<bool>,
     target: StoredValue<Target>,
 }
 
@@ -51,6 +55,18 @@ impl Open {
         } else {
             only(self.target.with_value(|target| target.lane))
         }
+    }
+
+    /// The line, with its moment if it is put off.
+    fn line(&self, line: &str) -> String {
+        if self.later.get() { format!("in 5s {line}") } else { line.to_owned() }
+    }
+
+    /// Runs a line as it stands in the menu, and closes it.
+    fn run(&self, line: &str) {
+        let (line, lanes) = (untrack(|| self.line(line)), self.lanes());
+        self.close();
+        self.page.act(&line, lanes);
     }
 
     fn close(&self) {
@@ -69,19 +85,37 @@ pub enum Does {
 
 /// An item: its name, and the line that it runs.
 pub fn item(open: Open, name: &'static str, does: Does, line: String) -> AnyView {
-    let run = line.clone();
-    let press = move |_| {
-        let lanes = open.lanes();
-        open.close();
-        match does {
-            Does::Runs => open.page.act(&run, lanes),
-            Does::Shows => open.page.show(&run, lanes),
+    match does {
+        Does::Runs => choice(open, name, move || line.clone()),
+        Does::Shows => {
+            let run = line.clone();
+            let press = move |_| {
+                let lanes = open.lanes();
+                open.close();
+                open.page.show(&run, lanes);
+            };
+            view! {
+                <button class="item" on:click=press>
+                    <span>{name}</span>
+                    <code>{line}</code>
+                </button>
+            }
+            .into_any()
         }
-    };
+    }
+}
+
+/// An item whose line follows what is chosen beside it.
+pub fn choice(
+    open: Open,
+    name: &'static str,
+    line: impl Fn() -> String + Clone + Send + 'static,
+) -> AnyView {
+    let run = line.clone();
     view! {
-        <button class="item" on:click=press>
+        <button class="item" on:click=move |_| open.run(&untrack(&run))>
             <span>{name}</span>
-            <code>{line}</code>
+            <code>{move || open.line(&line())}</code>
         </button>
     }
     .into_any()
@@ -179,13 +213,15 @@ pub fn close_outside(event: &MouseEvent, dialog: NodeRef<html::Dialog>) {
 }
 
 fn content(page: Page, target: Target) -> AnyView {
-    let open = Open { page, both: RwSignal::new(true), target: StoredValue::new(target.clone()) };
+    let (both, later) = (RwSignal::new(true), RwSignal::new(false));
+    let open = Open { page, both, later, target: StoredValue::new(target.clone()) };
     let (title, body) = match &target.what {
         What::Pod(key) => (key.name.to_string(), pod::items(open, key)),
         What::Pods(node) => (node.to_string(), pod::list(open, node)),
         What::Object(key, want) => (words::object(key), object::items(open, key, *want)),
         What::Loop(id) => (words::loop_name(*id).to_owned(), loops::items(open, *id)),
         What::Node(name) => (name.to_string(), node::items(open, name)),
+        What::Server => (tr!(board.title).to_owned(), server::items(open)),
         What::Flight(id) => flight::items(open, target.lane, *id),
     };
     let choice = !matches!(target.what, What::Flight(_) | What::Pods(_));
@@ -201,8 +237,38 @@ fn content(page: Page, target: Target) -> AnyView {
                     {icon("close")}
                 </button>
             </header>
-            {choice.then(|| lanes_choice(open, target.lane))}
+            {choice
+                .then(|| {
+                    view! {
+                        <div class="choices">
+                            {lanes_choice(open, target.lane)}
+                            {moment_choice(open)}
+                        </div>
+                    }
+                })}
             {body}
+        </div>
+    }
+    .into_any()
+}
+
+/// Now, or in a while: then it stands on the timeline and can be taken back.
+fn moment_choice(open: Open) -> AnyView {
+    let one = move |later: bool, name: &'static str| {
+        view! {
+            <button
+                aria-pressed=move || (open.later.get() == later).to_string()
+                on:click=move |_| open.later.set(later)
+            >
+                {name}
+            </button>
+        }
+        .into_any()
+    };
+    view! {
+        <div class="segments" role="group" aria-label=tr!(menu.when)>
+            {one(false, tr!(menu.now))}
+            {one(true, tr!(menu.later))}
         </div>
     }
     .into_any()

@@ -25,11 +25,21 @@ pub fn items(open: Open, name: &Str) -> AnyView {
     } else {
         item(open, tr!(menu.connect), Does::Runs, lines::node(name, "network=restored"))
     };
+    let cordoned = found.is_some_and(|node| node.unschedulable);
+    let cordon = if cordoned {
+        item(open, tr!(menu.uncordon), Does::Runs, lines::schedule("uncordon", name))
+    } else {
+        item(open, tr!(menu.cordon), Does::Runs, lines::schedule("cordon", name))
+    };
     view! {
         <div class="items">
+            <h3>{tr!(menu.scheduling)}</h3>
+            {cordon}
+            {item(open, tr!(menu.drain), Does::Runs, lines::schedule("drain", name))}
+            <h3>{tr!(menu.machine)}</h3>
             {power}
             {network}
-            <hr/>
+            <h3>{tr!(menu.look)}</h3>
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(&key))}
         </div>
     }

@@ -25,11 +25,15 @@ pub fn items(open: Open, key: &ObjectKey) -> AnyView {
         <div class="items">
             {item(open, tr!(menu.delete), Does::Runs, lines::delete_pod(key))}
             {item(open, tr!(menu.force_delete), Does::Runs, lines::force_delete(key))}
+            <h3>{tr!(menu.container)}</h3>
             {item(open, tr!(menu.crash_container), Does::Runs, lines::container(key, "crash"))}
+            {item(open, tr!(menu.oom_kill), Does::Runs, lines::container(key, "oomKill"))}
             {probe}
-            <hr/>
+            <h3>{tr!(menu.look)}</h3>
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(key))}
             {item(open, tr!(menu.yaml), Does::Shows, lines::yaml(key))}
+            {item(open, tr!(menu.events), Does::Shows, lines::events(key))}
+            {item(open, tr!(menu.logs), Does::Shows, lines::logs(key))}
         </div>
     }
     .into_any()

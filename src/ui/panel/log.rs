@@ -97,6 +97,7 @@ fn kind(what: &Happening) -> &'static str {
     match what {
         Happening::You(_) => "you",
         Happening::Script(_) => "script",
+        Happening::PutOff(_) => "put-off",
         Happening::Fault(_) | Happening::Struck { .. } => "fault",
         Happening::Pass(..) => "pass",
         Happening::Divergence(_) => "divergence",
@@ -112,6 +113,9 @@ fn text(what: &Happening) -> AnyView {
         Happening::Script(line) => {
             view! { <b>{tr!(log.script)}</b>" "<code>{line.to_string()}</code> }.into_any()
         }
+        Happening::PutOff(line) => {
+            view! { <b>{tr!(log.put_off)}</b>" "<code>{line.to_string()}</code> }.into_any()
+        }
         Happening::Fault(line) => {
             view! { <b>{tr!(log.fault)}</b>" "<code>{line.to_string()}</code> }.into_any()
         }
@@ -119,6 +123,8 @@ fn text(what: &Happening) -> AnyView {
             let (event, object) = (event.to_string(), object.name.to_string());
             let to = words::loop_name(*to);
             let text = match &**how {
+                "hold" => tr!(log.held, event = event, object = object, to = to),
+                "reorder" => tr!(log.swapped, event = event, object = object, to = to),
                 "delay" => tr!(log.delayed, event = event, object = object, to = to),
                 "duplicate" => tr!(log.doubled, event = event, object = object, to = to),
                 _ => tr!(log.dropped, event = event, object = object, to = to),

@@ -1,0 +1,109 @@
+// Faults by hand: every target has its menu, by pointer and by keyboard; what is put off stands on
+// the timeline; what is held stands and is released; another flavour is told.
+
+import assert from "node:assert/strict";
+import { accessibilityProblems, overflowProblems } from "./checks.mjs";
+import { assertNone, useBrowser } from "./harness.mjs";
+import { at, comesTo, data, lane, node, pods, ring, run } from "./steps.mjs";
+
+const { check } = useBrowser();
+
+const AT = { path: at("doubled-event", 9) };
+const DELETE = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
+const menu = (page) => page.locator("dialog.menu[open]");
+const items = (page) => menu(page).locator("button.item code").allInnerTexts();
+const clock = async (page) => Number(await data(page, "time")) / 1e9;
+
+/** Opens a menu from the keyboard and gives the lines that it offers. */
+async function offered(page, button) {
+  await button.press("Enter");
+  await menu(page).waitFor();
+  const lines = await items(page);
+  assertNone(await accessibilityProblems(page), "accessibility");
+  assertNone(await overflowProblems(page), "overflow");
+  await page.keyboard.press("Escape");
+  await menu(page).waitFor({ state: "detached" }).catch(() => {});
+  return lines.join("\n");
+}
+
+function has(lines, ...wanted) {
+  for (const line of wanted) assert.match(lines, line);
+}
+
+for (const size of [[1440, 900], [390, 844]]) {
+  check(`every target has its actions from the keyboard, at ${size[0]} px`, { ...AT, size }, async (page) => {
+    has(await offered(page, ring(page, "level", "replicaset")),
+      /fault kill replicaset/, /fault restart replicaset/, /fault cut replicaset for=30s/,
+      /fault resync replicaset/, /fault leader replicaset replicas=2/, /fault drop to=replicaset/,
+      /fault delay to=replicaset/, /fault duplicate to=replicaset/, /fault reorder to=replicaset/,
+      /fault hold to=replicaset/, /fault crash replicaset point=/, /fault knob replicaset flavour=/,
+      /fault knob replicaset workers=1/);
+    has(await offered(page, node(page, "level", "node-1")),
+      /kubectl cordon node-1/, /kubectl drain node-1/, /power=off/, /network=cut/, /describe/);
+    has(await offered(page, pods(page, "level").first()),
+      /kubectl delete pod/, /--grace-period=0 --force/, /crash/, /oomKill/, /unready/, /describe/,
+      /-o yaml/, /kubectl events --for pod/, /kubectl logs/);
+    has(await offered(page, lane(page, "level").locator(".board-open")),
+      /apiserver slow/, /apiserver down/, /apiserver throttle/, /fault compact/);
+  });
+}
+
+check("a line is put off from a menu, stands in the log until then, and Undo takes it back", AT, async (page) => {
+  await node(page, "level", "node-1").click();
+  await menu(page).getByRole("button", { name: "in 5 s" }).click();
+  await menu(page).getByRole("button", { name: /Cordon.*in 5s kubectl cordon node-1/s }).click();
+  const ahead = page.locator(".log li.put-off");
+  await ahead.waitFor();
+  assert.match(await ahead.innerText(), /kubectl cordon node-1/);
+  await page.keyboard.press("Control+z");
+  await ahead.waitFor({ state: "detached" });
+  await run(page, "in 5s kubectl cordon node-1");
+  const moment = await clock(page);
+  await ahead.locator("button").click();
+  await ahead.waitFor({ state: "detached" });
+  assert.equal(await clock(page), moment + 5);
+  // The link carries it: the same page from its address alone.
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.goto(address);
+  await page.waitForSelector("html[data-ready=true]", { state: "attached" });
+  await node(page, "level", "node-1").press("Enter");
+  has((await items(page)).join("\n"), /kubectl uncordon node-1/);
+});
+
+check("a wrong moment and a wrong knob are refused with what would be right", AT, async (page) => {
+  await run(page, "in soon fault kill replicaset");
+  await page.getByText(/no time such as 90s/).first().waitFor();
+  await run(page, "knob scheduler flavour=edge");
+  await page.getByText(/only deployment, replicaset, hpa, gitops can/).first().waitFor();
+  await run(page, "knob replicaset speed=3");
+  await page.getByText(/there are flavour, workers, resync/).first().waitFor();
+});
+
+check("another flavour is switched in the menu, told in the head, and undone", AT, async (page) => {
+  await ring(page, "edge", "replicaset").click();
+  await menu(page).getByRole("button", { name: /Only/i }).first().click().catch(() => {});
+  await menu(page).getByLabel("Flavour").selectOption("level-polling");
+  await menu(page).getByRole("button", { name: /Switch.*flavour=level-polling/s }).click();
+  const head = lane(page, "edge").locator(".others");
+  await head.waitFor();
+  assert.match(await head.innerText(), /replicaset: level-polling/);
+  assert.match(await ring(page, "edge", "replicaset").getAttribute("aria-label"), /level-polling/);
+  await page.keyboard.press("Control+z");
+  await head.waitFor({ state: "detached" });
+});
+
+check("a message is held from the list of those in flight and released there", AT, async (page) => {
+  await run(page, DELETE);
+  const listed = lane(page, "level").locator(".in-flight button", { hasText: "replicaset" }).first();
+  await listed.press("Enter");
+  await menu(page).getByRole("button", { name: /Hold on the wire/ }).press("Enter");
+  const held = lane(page, "level").locator(".in-flight button", { hasText: "held on the wire" });
+  await held.waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Play" }).click();
+  await comesTo(page, "level", "waiting");
+  assert.match(await lane(page, "level").locator(".verdict").innerText(), /a message is held/);
+  await held.first().press("Enter");
+  await menu(page).getByRole("button", { name: /Release/ }).press("Enter");
+  await comesTo(page, "level", "converged");
+});
