@@ -3,6 +3,7 @@
 mod board;
 mod build;
 mod divergence;
+pub mod inspect;
 mod link;
 pub mod log;
 mod nodes;
