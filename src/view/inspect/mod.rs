@@ -14,7 +14,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::api::{Object, ObjectKey};
+use crate::api::{Object, ObjectKey, custom};
 use crate::kernel::Time;
 use crate::scenario::Run;
 use crate::world::LaneId;
@@ -72,7 +72,7 @@ pub fn standing(run: &Run, lane: LaneId, key: &ObjectKey) -> Option<Standing> {
     let object = revisions::last_known(world, key)?;
     let there = world.store().get(key).is_some();
     let (findings, steps) = diagnosis::of(run, lane, key);
-    let (family, family_more) = family::of(world, &object);
+    let (family, family_more) = custom::serving(world.served(), || family::of(world, &object));
     Some(Standing {
         key: key.clone(),
         there,
