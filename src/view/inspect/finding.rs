@@ -134,6 +134,10 @@ pub enum What {
     NoMetrics { reason: Str },
     /// The autoscaler cannot scale its target.
     CannotScale { reason: Str },
+    /// By what is measured, the autoscaler's target should have another number of replicas.
+    ShouldScale { want: i64, have: i64 },
+    /// The cluster is not as the repository has it.
+    OutOfSync,
     /// The node is not ready.
     NodeNotReady,
     /// A condition that should be True is not.

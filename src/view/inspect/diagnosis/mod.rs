@@ -11,7 +11,7 @@ pub(super) mod workload;
 use crate::api::{Condition, Generic, Kind, Node, Object, ObjectKey, Str};
 use crate::kernel::Time;
 use crate::scenario::Run;
-use crate::world::{Lane, LaneId, Verdict, World};
+use crate::world::{ControllerId, Lane, LaneId, Verdict, World};
 
 use super::finding::{ChainStep, Evidence, Finding, Next, Step, What, Why};
 use super::notes::{condition, conditions_of, last_warning};
@@ -73,6 +73,7 @@ impl<'a> Walk<'a> {
             Kind::StatefulSet | Kind::DaemonSet => self.set_of_pods(object, generic),
             Kind::Job => self.job(object, generic),
             Kind::HorizontalPodAutoscaler => self.autoscaler(object),
+            Kind::Application => self.application(object),
             Kind::CronJob if generic.spec().flag("suspend") => {
                 let next = Next::ByHand;
                 self.note(Finding { next, ..self.of(object, Step::Controller, What::Suspended) });
@@ -109,7 +110,26 @@ impl<'a> Walk<'a> {
         } else if let Some(reason) = reason_of("ScalingActive") {
             let finding = self.of(object, Step::Controller, What::NoMetrics { reason });
             self.note(with_condition(finding, object, "ScalingActive"));
+        } else if let Some((want, have)) = self.short(object) {
+            let finding = self.of(object, Step::Controller, What::ShouldScale { want, have });
+            let finding = self.with_refusal(finding, ControllerId::HorizontalAutoscaler);
+            self.note(finding);
         }
+    }
+
+    fn application(&mut self, object: &Object) {
+        if self.short(object).is_some() {
+            let finding = self.of(object, Step::Controller, What::OutOfSync);
+            let finding = self.with_refusal(finding, ControllerId::GitOps);
+            self.note(finding);
+        }
+    }
+
+    /// What the lane's verdict says of an object: what is wanted, and what there is.
+    fn short(&self, object: &Object) -> Option<(i64, i64)> {
+        let mut short = self.world().shortfalls().into_iter();
+        let key = object.key();
+        short.find(|short| short.object == key).map(|short| (short.want, short.have))
     }
 
     fn node(&mut self, object: &Object, node: &Node) {
@@ -131,7 +151,7 @@ impl<'a> Walk<'a> {
         let world = self.world();
         let number = world.node_number(name)?;
         let node = name.clone();
-        let id = crate::world::ControllerId::Kubelet(number);
+        let id = ControllerId::Kubelet(number);
         if !world.kubelets().get(usize::from(number))?.is_powered() {
             return Some(What::NodeOff { node });
         }
@@ -216,7 +236,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn why_loop(&self, role: crate::world::ControllerId, key: &ObjectKey) -> Why {
+    fn why_loop(&self, role: ControllerId, key: &ObjectKey) -> Why {
         let state = loops::state_of(self.run, self.lane, role, key);
         Why::Loop { name: role.name(), state }
     }

@@ -126,8 +126,7 @@ impl Walk<'_> {
         };
         let counts = self.world().pods_by_owner();
         let active = counts.get(&set.metadata.uid).map_or(0, |count| count.active);
-        let short = self.world().shortfalls().into_iter().find(|s| s.object == object.key());
-        let want = short.map_or(active, |short| short.want);
+        let want = self.short(object).map_or(active, |(want, _)| want);
         let ordered = set.kind == Kind::StatefulSet && SetSpec::of(set).ordered;
         match self.first_broken(set).filter(|_| ordered && want != 0) {
             Some(pod) => {
@@ -180,8 +179,7 @@ impl Walk<'_> {
         }
         let counts = self.world().pods_by_owner();
         let have = counts.get(&job.metadata.uid).map_or(0, |count| count.active);
-        let short = self.world().shortfalls().into_iter().find(|s| s.object == object.key());
-        let want = short.map_or(have, |short| short.want);
+        let want = self.short(object).map_or(have, |(want, _)| want);
         if status.failed > 0 && have < want {
             let (failed, limit) = (i64::from(status.failed), i64::from(spec.backoff_limit));
             let finding = self.of(object, Step::Pods, What::JobBackOff { failed, limit });
