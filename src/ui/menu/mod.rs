@@ -14,6 +14,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+use crate::api::ObjectKey;
+
 use super::bridge::Lanes;
 use super::dom;
 use super::i18n::tr;
@@ -82,6 +84,23 @@ pub fn item(open: Open, name: &'static str, does: Does, line: String) -> AnyView
         <button class="item" on:click=press>
             <span>{name}</span>
             <code>{line}</code>
+        </button>
+    }
+    .into_any()
+}
+
+/// The item that opens the Object tab, in the lane of the target.
+pub fn inspect(open: Open, key: &ObjectKey) -> AnyView {
+    let key = key.clone();
+    let press = move |_| {
+        let lane = open.target.with_value(|target| target.lane);
+        open.close();
+        open.page.inspect(lane, key.clone());
+    };
+    view! {
+        <button class="item" on:click=press>
+            <span>{tr!(menu.inspect)}</span>
+            <kbd>"I"</kbd>
         </button>
     }
     .into_any()

@@ -8,7 +8,7 @@ use crate::ui::i18n::tr;
 use crate::ui::state::What;
 use crate::view::PodLook;
 
-use super::{Does, Open, item, lines};
+use super::{Does, Open, inspect, item, lines};
 
 pub fn items(open: Open, key: &ObjectKey) -> AnyView {
     let target = open.target.get_value();
@@ -28,6 +28,7 @@ pub fn items(open: Open, key: &ObjectKey) -> AnyView {
             {item(open, tr!(menu.crash_container), Does::Runs, lines::container(key, "crash"))}
             {probe}
             <hr/>
+            {inspect(open, key)}
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(key))}
             {item(open, tr!(menu.yaml), Does::Shows, lines::yaml(key))}
         </div>

@@ -88,11 +88,14 @@ pub fn standing(run: &Run, lane: LaneId, key: &ObjectKey) -> Option<Standing> {
     })
 }
 
-/// The fields and revisions of an object; none if nothing is known of it.
-pub fn record(run: &Run, lane: LaneId, key: &ObjectKey) -> Option<Record> {
+/// The fields and revisions of an object; none if nothing is known of it. Of what was `known`
+/// before a step back in time, the revisions that the run has computed and not taken back stay.
+pub fn record(run: &Run, lane: LaneId, key: &ObjectKey, known: Option<&Record>) -> Option<Record> {
     let world = &run.lane(lane)?.world;
     let object = revisions::last_known(world, key)?;
-    let (revisions, since) = revisions::of(run, lane, key);
+    let (mut revisions, since) = revisions::of(run, lane, key);
+    let known = known.map_or(&[] as &[_], |known| &known.revisions);
+    revisions.splice(0..0, revisions::later(run, known));
     let (lines, more) = fields::lines(&object, &since);
     Some(Record { lines, more, revisions })
 }

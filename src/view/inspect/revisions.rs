@@ -118,6 +118,12 @@ pub fn of(run: &Run, lane: LaneId, key: &ObjectKey) -> (Vec<Revision>, Since) {
     (told, since)
 }
 
+/// Of what was known before, the revisions that lie in the computed future.
+pub fn later(run: &Run, known: &[Revision]) -> Vec<Revision> {
+    let ahead = |revision: &&Revision| revision.at > run.now() && revision.at <= run.end();
+    known.iter().filter(ahead).cloned().collect()
+}
+
 /// The object that has this key, or had it last.
 pub fn last_known(world: &World, key: &ObjectKey) -> Option<Arc<Object>> {
     let there = world.store().get(key).cloned();

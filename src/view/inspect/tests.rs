@@ -360,7 +360,7 @@ fn owners(row: &FieldRow) -> Vec<&str> {
 fn every_field_has_its_owner_and_the_revision_that_set_it() {
     let rest = "steps: [{at: 20s, kubectl: \"scale deploy web --replicas=4\"}]";
     let run = play(&web("", ""), rest, 40);
-    let told = record(&run, LEVEL, &deploy()).expect("it is there");
+    let told = record(&run, LEVEL, &deploy(), None).expect("it is there");
     let replicas = field(&told, "spec.replicas");
     assert_eq!((owners(replicas), replicas.value.as_deref()), (vec!["kubectl"], Some("4")));
     assert_eq!(replicas.since.map(|(_, at)| at), Some(Time::from_secs(20)));
@@ -380,7 +380,7 @@ fn a_field_of_server_side_apply_says_so() {
     let steps = "steps: [{at: 5s, kubectl: \"apply --server-side -f -\", stdin: \"{apiVersion: v1, \
                  kind: ConfigMap, metadata: {name: c}, data: {a: b}}\"}]";
     let run = play(&web("", ""), steps, 10);
-    let told = record(&run, LEVEL, &key(Kind::ConfigMap, "c")).expect("it is there");
+    let told = record(&run, LEVEL, &key(Kind::ConfigMap, "c"), None).expect("it is there");
     let owner = &field(&told, "data.a").owners[0];
     assert_eq!((&*owner.manager, owner.applies), ("kubectl", true));
 }
@@ -389,7 +389,7 @@ fn a_field_of_server_side_apply_says_so() {
 fn each_revision_says_who_wrote_and_what_changed() {
     let rest = "steps: [{at: 20s, kubectl: \"scale deploy web --replicas=4\"}]";
     let run = play(&web("", ""), rest, 40);
-    let told = record(&run, LEVEL, &deploy()).expect("it is there").revisions;
+    let told = record(&run, LEVEL, &deploy(), None).expect("it is there").revisions;
     assert_eq!(told.last().map(|first| first.kind), Some(RevisionKind::Created));
     let scaled = told.iter().find(|revision| revision.at == Time::from_secs(20));
     let scaled = scaled.expect("the line made a revision");
@@ -421,7 +421,7 @@ fn a_removed_object_is_told_as_it_was_last() {
     let run = play(&web("", ""), rest, 40);
     let told = standing(&run, LEVEL, &deploy()).expect("it is remembered");
     assert!(!told.there && told.findings.is_empty());
-    let revisions = record(&run, LEVEL, &deploy()).expect("it is remembered").revisions;
+    let revisions = record(&run, LEVEL, &deploy(), None).expect("it is remembered").revisions;
     assert_eq!(revisions.first().map(|last| last.kind), Some(RevisionKind::Removed));
 }
 
@@ -452,4 +452,19 @@ fn the_other_lane_has_a_counterpart_by_name_or_by_place() {
     // The level lane made a pod that the edge lane never made.
     let extra = choices(level).into_iter().find(|key| edge.store().get(key).is_none());
     assert_eq!(counterpart(level, edge, &extra.expect("one more pod")), None);
+}
+
+#[test]
+fn a_step_back_keeps_the_later_revisions_until_the_future_is_another() {
+    let rest = "steps: [{at: 20s, kubectl: \"scale deploy web --replicas=4\"}]";
+    let mut run = play(&web("", ""), rest, 40);
+    let whole = record(&run, LEVEL, &deploy(), None).expect("it is there");
+    run.seek(Time::from_secs(15), u64::MAX);
+    let alone = record(&run, LEVEL, &deploy(), None).expect("it is there");
+    let again = record(&run, LEVEL, &deploy(), Some(&whole)).expect("it is there");
+    assert!(alone.revisions.len() < whole.revisions.len());
+    assert_eq!(again.revisions, whole.revisions);
+    run.act("kubectl label deploy web a=b", None, crate::scenario::In::Both);
+    let forked = record(&run, LEVEL, &deploy(), Some(&whole)).expect("it is there");
+    assert!(forked.revisions.iter().all(|revision| revision.at <= Time::from_secs(15)));
 }
