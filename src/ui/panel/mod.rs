@@ -1,5 +1,6 @@
 //! The panel beside the lanes: the desired state as YAML, the console, the passes one by one,
-//! Kubernetes Events, one object closely, what it all costs, the loops' source; and under them what happened.
+//! Kubernetes Events, one object closely, what it all costs, the loops' source; and under them what
+//! happened.
 
 mod code;
 mod console;

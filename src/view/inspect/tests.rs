@@ -261,7 +261,8 @@ fn a_rollout_that_may_not_take_an_old_pod_away_says_so_and_then_passes_its_deadl
 
 #[test]
 fn a_job_says_how_often_it_failed_when_it_tries_again_and_that_it_gave_up() {
-    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: work}\nspec:\n  backoffLimit: 2\n  \
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: work}\nspec:\n  \
+               backoffLimit: 2\n  \
                template:\n    spec:\n      restartPolicy: Never\n      \
                containers: [{name: c, image: \"registry.example/bad:1\"}]\n";
     let images = "images: {\"registry.example/bad:1\": {exitsAfter: 1s, exitCode: 1}}";
@@ -286,7 +287,8 @@ fn a_stateful_set_waits_for_its_broken_pod_in_order() {
 #[test]
 fn an_autoscaler_without_metrics_and_a_kind_that_is_only_kept_are_named() {
     let objects = format!(
-        "{}---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {{name: web}}\n\
+        "{}---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n\
+         metadata: {{name: web}}\n\
          spec:\n  scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: web}}\n  \
          minReplicas: 1\n  maxReplicas: 5\n  metrics: [{{type: Resource, resource: {{name: cpu, \
          target: {{type: Utilization, averageUtilization: 50}}}}}}]\n---\napiVersion: v1\n\

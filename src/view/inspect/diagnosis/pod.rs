@@ -143,7 +143,7 @@ impl Walk<'_> {
         (Step::Kubelet, What::Starting { container, reason })
     }
 
-    /// All its containers are ready, and it is not: somebody else must say so, or its status is old.
+    /// All its containers are ready, and it is not: somebody else must say so.
     fn not_ready(&self, object: &Object, pod: &Pod) -> Finding {
         let ready = Condition::find(&pod.status.conditions, "Ready");
         let reason = ready.and_then(|held| held.reason.clone()).unwrap_or_else(|| "".into());
