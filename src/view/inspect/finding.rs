@@ -151,6 +151,8 @@ pub enum Why {
     Refused {
         /// By what.
         by: Refuser,
+        /// What was asked.
+        verb: Verb,
         /// The HTTP code.
         code: u16,
         /// What the API server said.

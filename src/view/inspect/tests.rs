@@ -76,7 +76,7 @@ fn a_full_quota_is_named_with_its_words_and_the_next_try() {
     let found = findings(&run, LEVEL, &deploy());
     let missing = one(&found, |what| *what == What::Missing { want: 3, have: 0 });
     assert_eq!((missing.step, missing.object.kind), (Step::Pods, Kind::ReplicaSet));
-    let Some(Why::Refused { by, code, message }) = &missing.why else { panic!("{missing:#?}") };
+    let Some(Why::Refused { by, code, message, .. }) = &missing.why else { panic!("{missing:#?}") };
     assert_eq!((*by, *code), (Refuser::Quota, 403));
     assert!(message.contains("exceeded quota: none"), "{message}");
     assert!(matches!(missing.evidence[0], Evidence::Request { .. }), "{missing:#?}");
@@ -108,6 +108,16 @@ fn a_request_that_ran_out_of_time_is_the_reason_while_it_is_the_last_one() {
     let missing = one(&found, |what| matches!(what, What::Missing { .. }));
     let refused = matches!(missing.why, Some(Why::Refused { by: Refuser::Timeout, .. }));
     assert!(refused, "{missing:#?}");
+}
+
+#[test]
+fn a_deployment_says_that_its_replica_set_was_refused() {
+    let rest = "steps: [{at: 0s, fault: {fail: {from: deployment, verb: create, \
+                kind: ReplicaSet, with: forbidden, count: 100}}}]";
+    let found = told(&web("", ""), rest, 10);
+    let none = one(&found, |what| *what == What::NoSet);
+    let refused = matches!(none.why, Some(Why::Refused { by: Refuser::Other, code: 403, .. }));
+    assert!(refused && matches!(none.next, Next::Retry(_)), "{none:#?}");
 }
 
 #[test]

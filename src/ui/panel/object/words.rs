@@ -3,7 +3,7 @@
 use crate::api::ObjectKey;
 use crate::ui::format;
 use crate::ui::i18n::tr;
-use crate::ui::words;
+use crate::ui::words as common;
 use crate::view::inspect::{
     Finding, LoopState, Next, Owner, Refuser, Step, StepState, What, Why, Writer,
 };
@@ -44,7 +44,7 @@ pub fn step_key(state: StepState) -> &'static str {
 
 /// What is the matter.
 pub fn what(finding: &Finding) -> String {
-    let object = words::object(&finding.object);
+    let object = common::object(&finding.object);
     match &finding.what {
         What::Unobserved { .. }
         | What::NoSet
@@ -181,16 +181,22 @@ fn of_rest(object: String, what: &What) -> String {
 /// Why nobody puts it right.
 pub fn why(why: &Why) -> String {
     match why {
-        Why::Refused { by, code, message } => match by {
-            Refuser::Quota => tr!(blame.quota, code = code, message = message),
-            Refuser::LimitRange => tr!(blame.limits, code = code, message = message),
-            Refuser::Conflict => tr!(blame.conflict, code = code, message = message),
-            Refuser::Timeout => tr!(blame.timeout, code = code, message = message),
-            Refuser::Throttled => tr!(blame.throttled, code = code, message = message),
-            Refuser::Namespace => tr!(blame.namespace, code = code, message = message),
-            Refuser::Other => tr!(blame.refused, code = code, message = message),
-        },
+        Why::Refused { by, verb, code, message } => {
+            refusal(*by, common::verb(*verb), *code, message)
+        }
         Why::Loop { name, state } => of_loop(name, state),
+    }
+}
+
+fn refusal(by: Refuser, verb: &str, code: u16, message: &str) -> String {
+    match by {
+        Refuser::Quota => tr!(blame.quota, verb = verb, code = code, message = message),
+        Refuser::LimitRange => tr!(blame.limits, verb = verb, code = code, message = message),
+        Refuser::Conflict => tr!(blame.conflict, verb = verb, code = code, message = message),
+        Refuser::Timeout => tr!(blame.timeout, verb = verb, code = code, message = message),
+        Refuser::Throttled => tr!(blame.throttled, verb = verb, code = code, message = message),
+        Refuser::Namespace => tr!(blame.namespace, verb = verb, code = code, message = message),
+        Refuser::Other => tr!(blame.refused, verb = verb, code = code, message = message),
     }
 }
 
@@ -201,7 +207,7 @@ fn of_loop(name: &str, state: &LoopState) -> String {
         LoopState::PausedUntil(at) => tr!(blame.paused, name = name, at = format::clock(*at)),
         LoopState::Cut => tr!(blame.cut, name = name),
         LoopState::EventLost { event, object, .. } => {
-            let object = words::object(object);
+            let object = common::object(object);
             tr!(blame.lost, name = name, event = event.word(), object = object)
         }
         LoopState::Believes { sees, truth } => {
@@ -232,8 +238,8 @@ pub fn next(next: &Next) -> String {
 /// Who wrote a revision.
 pub fn writer(writer: &Writer) -> String {
     match writer {
-        Writer::Pass { id, node: Some(node), .. } => format!("{} {node}", words::loop_name(*id)),
-        Writer::Pass { id, .. } => words::loop_name(*id).to_owned(),
+        Writer::Pass { id, node: Some(node), .. } => format!("{} {node}", common::loop_name(*id)),
+        Writer::Pass { id, .. } => common::loop_name(*id).to_owned(),
         Writer::Line { line, .. } => line.to_string(),
         Writer::Component(name) => name.to_string(),
     }
@@ -254,7 +260,7 @@ pub fn owners(owners: &[Owner]) -> String {
 /// `Pod web-5d9-x7k`, with its namespace where that is not the usual one.
 pub fn choice(key: &ObjectKey) -> String {
     match &*key.namespace {
-        "" | "default" => words::object(key),
+        "" | "default" => common::object(key),
         _ => key.to_string(),
     }
 }

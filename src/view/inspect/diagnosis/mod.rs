@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
             self.note(with_condition(finding, object, "ScalingActive"));
         } else if let Some((want, have)) = self.short(object) {
             let finding = self.of(object, Step::Controller, What::ShouldScale { want, have });
-            let finding = self.with_refusal(finding, ControllerId::HorizontalAutoscaler);
+            let finding = self.with_reason(finding, ControllerId::HorizontalAutoscaler);
             self.note(finding);
         }
     }
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
     fn application(&mut self, object: &Object) {
         if self.short(object).is_some() {
             let finding = self.of(object, Step::Controller, What::OutOfSync);
-            let finding = self.with_refusal(finding, ControllerId::GitOps);
+            let finding = self.with_reason(finding, ControllerId::GitOps);
             self.note(finding);
         }
     }

@@ -4,9 +4,9 @@ use crate::api::{Condition, Container, ContainerStatus, Kind, Object, Pod, PodPh
 use crate::kernel::Time;
 use crate::world::ControllerId;
 
-use super::super::finding::{Evidence, Finding, Next, Step, What};
+use super::super::finding::{Evidence, Finding, LoopState, Step, What, Why};
 use super::super::notes::condition;
-use super::{Walk, with_condition};
+use super::{Walk, loops, requests, with_condition};
 
 /// Reasons for which a container has no image.
 const NO_IMAGE: [&str; 4] =
@@ -171,49 +171,31 @@ impl Walk<'_> {
         }
     }
 
-    /// The newest refused request for a pod of this owner goes with a finding, if there is one.
-    pub(super) fn with_refusal(&self, mut finding: Finding, role: ControllerId) -> Finding {
-        let refused = super::requests::refused(self.run, self.lane.id, role, &finding.object);
-        match refused {
-            Some((why, request)) => {
-                finding.why = Some(why);
-                finding.evidence.insert(0, request);
-                let at = match super::loops::state_of(self.run, self.lane, role, &finding.object) {
-                    super::super::finding::LoopState::Due { at, .. } => Some(at),
-                    _ => None,
-                };
-                finding.next = self.or_at(at);
-            }
-            None => {
-                let why = self.why_loop(role, &finding.object);
-                finding.evidence.extend(evidence_of(&why));
-                finding.why = Some(why);
-            }
-        }
-        if let Next::UnderWay = finding.next {
-            finding.next = self.or_at(due_of(finding.why.as_ref()));
-        }
-        finding
-    }
-}
-
-fn evidence_of(why: &super::Why) -> Option<Evidence> {
-    use super::super::finding::LoopState;
-    match why {
-        super::Why::Loop { state: LoopState::EventLost { event, object, at }, .. } => {
-            Some(Evidence::Struck { at: *at, event: *event, object: object.clone() })
-        }
-        _ => None,
-    }
-}
-
-fn due_of(why: Option<&super::Why>) -> Option<Time> {
-    use super::super::finding::LoopState;
-    match why {
-        Some(super::Why::Loop { state, .. }) => match state {
+    /// With the reason why a loop does not put it right: its newest request for it was refused, or
+    /// how it stands.
+    pub(super) fn with_reason(&self, mut finding: Finding, role: ControllerId) -> Finding {
+        let key = &finding.object;
+        let state = loops::state_of(self.run, self.lane, role, key);
+        let at = match &state {
             LoopState::Due { at, .. } | LoopState::PausedUntil(at) => Some(*at),
             _ => None,
-        },
-        _ => None,
+        };
+        let (why, evidence) = match requests::refused(self.run, self.lane.id, role, key) {
+            Some((why, request)) => (why, Some(request)),
+            None => {
+                let struck = match &state {
+                    LoopState::EventLost { event, object, at } => {
+                        let (at, event, object) = (*at, *event, object.clone());
+                        Some(Evidence::Struck { at, event, object })
+                    }
+                    _ => None,
+                };
+                (Why::Loop { name: role.name(), state }, struck)
+            }
+        };
+        finding.evidence.splice(0..0, evidence);
+        finding.why = Some(why);
+        finding.next = self.or_at(at);
+        finding
     }
 }

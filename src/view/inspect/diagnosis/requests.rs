@@ -27,14 +27,18 @@ pub fn passes<'a>(
     newest.filter(move |pass| pass.controller.role() == role && pass.key == *key)
 }
 
-/// Why the newest pass that asked for a pod of this owner did not get it; and the request.
+/// Why the newest pass that asked for what is missing, a pod or a Deployment's ReplicaSet, did not
+/// get it; and the request.
 pub fn refused(
     run: &Run,
     lane: LaneId,
     role: ControllerId,
     key: &ObjectKey,
 ) -> Option<(Why, Evidence)> {
-    let asks = |act: &&Act| act.verb == Verb::Create && act.object.kind == Kind::Pod;
+    let asks = |act: &&Act| match role {
+        ControllerId::Deployment => act.object.kind == Kind::ReplicaSet,
+        _ => act.verb == Verb::Create && act.object.kind == Kind::Pod,
+    };
     let mut newest = passes(run, lane, role, key).filter(|pass| pass.acts.iter().any(|a| asks(&a)));
     let pass = newest.next()?;
     let act = pass.acts.iter().rev().filter(asks).find(|act| act.outcome.is_err())?;

@@ -18,7 +18,7 @@ pub fn of(world: &World, object: &Object, findings: &[Finding]) -> Vec<ChainStep
             let want = i64::from(set.spec.replicas());
             let seen = set.status.observed_generation >= set.metadata.generation;
             let mut steps = vec![(Step::Apply, 1, 1), (Step::Controller, i64::from(seen), 1)];
-            steps.extend(of_pods(world, &[set.metadata.uid.clone()], want, true));
+            steps.extend(of_pods(world, std::slice::from_ref(&set.metadata.uid), want, true));
             steps
         }
         Object::Pod(pod) => {

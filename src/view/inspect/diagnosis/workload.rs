@@ -35,7 +35,7 @@ impl Walk<'_> {
         if observed < generation {
             let what = What::Unobserved { generation, observed };
             let finding = self.of(object, Step::Controller, what);
-            let finding = self.with_refusal(finding, ControllerId::Deployment);
+            let finding = self.with_reason(finding, ControllerId::Deployment);
             self.note(finding);
         }
         let new = sets.first().filter(|set| is_new(set, deployment)).cloned();
@@ -51,7 +51,7 @@ impl Walk<'_> {
         match &new {
             None if !paused && observed >= generation => {
                 let finding = self.of(object, Step::ReplicaSet, What::NoSet);
-                let finding = self.with_refusal(finding, ControllerId::Deployment);
+                let finding = self.with_reason(finding, ControllerId::Deployment);
                 self.note(finding);
             }
             _ => self.sizes(object, deployment, &sets),
@@ -91,7 +91,7 @@ impl Walk<'_> {
         let finding = self.of(object, Step::ReplicaSet, what);
         let finding = match held {
             true => finding,
-            false => self.with_refusal(finding, ControllerId::Deployment),
+            false => self.with_reason(finding, ControllerId::Deployment),
         };
         self.note(finding);
     }
@@ -114,7 +114,7 @@ impl Walk<'_> {
             std::cmp::Ordering::Less => What::Missing { want, have },
             std::cmp::Ordering::Greater => What::Surplus { want, have },
         };
-        let finding = self.with_refusal(self.of(object, Step::Pods, what), role);
+        let finding = self.with_reason(self.of(object, Step::Pods, what), role);
         self.note(finding);
     }
 
@@ -183,7 +183,7 @@ impl Walk<'_> {
         if status.failed > 0 && have < want {
             let (failed, limit) = (i64::from(status.failed), i64::from(spec.backoff_limit));
             let finding = self.of(object, Step::Pods, What::JobBackOff { failed, limit });
-            let finding = self.with_refusal(finding, ControllerId::Job);
+            let finding = self.with_reason(finding, ControllerId::Job);
             self.note(finding);
         } else {
             self.number(object, ControllerId::Job, want, have);
