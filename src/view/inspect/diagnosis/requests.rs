@@ -43,8 +43,12 @@ pub fn refused(
     let pass = newest.next()?;
     let act = pass.acts.iter().rev().filter(asks).find(|act| act.outcome.is_err())?;
     let Err((code, message)) = &act.outcome else { return None };
-    let why =
-        Why::Refused { by: refuser(*code, message), code: *code, message: message.as_str().into() };
+    let why = Why::Refused {
+        by: refuser(*code, message),
+        verb: act.verb,
+        code: *code,
+        message: message.as_str().into(),
+    };
     let request = Evidence::Request {
         at: pass.decided,
         verb: act.verb,
