@@ -50,6 +50,11 @@ impl ApiServer {
         self.store.compact();
     }
 
+    /// Says for the requests to come when they are made, and by which component.
+    pub fn stamp(&mut self, now: Time, by: &str) {
+        self.store.stamp(now, by);
+    }
+
     /// Carries out a request of nobody in particular.
     pub fn handle(&mut self, request: &Request, now: Time) -> Response {
         self.handle_as(request, "", now)

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, ObjectKey};
+use crate::api::{Kind, Object, ObjectKey, Str};
+use crate::kernel::Time;
 
 use super::{ApiError, Reason, WatchEvent, WatchEventType};
 
@@ -28,6 +29,10 @@ pub struct Commit {
     pub after: Option<Arc<Object>>,
     /// The object as a watch shows it last, with the revision of its removal.
     last: Arc<Object>,
+    /// When.
+    pub at: Time,
+    /// Who asked for it: a component's name, or `kubectl`.
+    pub by: Str,
 }
 
 impl Commit {
@@ -61,7 +66,7 @@ impl Commit {
 }
 
 /// The objects of one cluster.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Store {
     objects: BTreeMap<ObjectKey, Arc<Object>>,
     revision: u64,
@@ -69,9 +74,39 @@ pub struct Store {
     compacted: u64,
     /// Event keys, oldest first.
     events: VecDeque<ObjectKey>,
+    /// When what is stored now happens, and who asked for it.
+    at: Time,
+    by: Str,
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store {
+            objects: BTreeMap::new(),
+            revision: 0,
+            history: VecDeque::new(),
+            compacted: 0,
+            events: VecDeque::new(),
+            at: Time::ZERO,
+            by: "".into(),
+        }
+    }
 }
 
 impl Store {
+    /// Says for the changes to come when they happen, and who asked for them.
+    pub fn stamp(&mut self, at: Time, by: &str) {
+        self.at = at;
+        if *self.by != *by {
+            self.by = by.into();
+        }
+    }
+
+    /// The changes that are kept, newest first.
+    pub fn newest_first(&self) -> impl Iterator<Item = &Commit> + '_ {
+        self.history.iter().rev()
+    }
+
     /// The revision of the last change.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -124,6 +159,8 @@ impl Store {
             before,
             last: after.clone(),
             after: Some(after.clone()),
+            at: self.at,
+            by: self.by.clone(),
         });
         Ok(after)
     }
@@ -150,6 +187,8 @@ impl Store {
             before: Some(before),
             after: None,
             last: last.clone(),
+            at: self.at,
+            by: self.by.clone(),
         });
         Some(last)
     }

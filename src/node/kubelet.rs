@@ -324,6 +324,15 @@ impl Kubelet {
         logs::of(record.map(Arc::as_ref), pod, container, previous)
     }
 
+    /// When a container that could not be pulled, or crashed, is tried again: the end of its
+    /// back-off.
+    pub fn tries_again_at(&self, pod: &str, container: &str, image: &str) -> Option<Time> {
+        let (uid, image): (Str, Str) = (pod.into(), image.into());
+        let restart = self.host.restarts.ends_at(&(uid.clone(), container.into(), image.clone()));
+        let pull = self.host.image_manager.retry_at(&(uid, image));
+        restart.max(pull)
+    }
+
     /// How many containers run on the node, those of pods that are gone included.
     pub fn running_containers(&self) -> usize {
         if !self.is_powered {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::api::{Event, EventType, Kind, Object, Str};
+use crate::api::{Event, EventType, Kind, Object, ObjectKey, Str};
 pub use crate::apiserver::Verb;
 use crate::kernel::Time;
 use crate::kubectl::extend;
@@ -15,6 +15,7 @@ pub use crate::kubectl::{Next, Output};
 pub use crate::manifest::{Hint, Problem, Severity};
 use crate::scenario::shipped;
 pub use crate::scenario::{In as Lanes, Sample, Text};
+use crate::view::inspect::{self, Record, Standing};
 use crate::view::{
     Band, Divergence, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
 };
@@ -458,6 +459,42 @@ impl Run {
     /// What led to a pass, the nearest cause first.
     pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
         self.read(|session| session.why(lane, number))
+    }
+
+    /// The objects of a lane that can be inspected.
+    pub fn choices(&self, lane: LaneId) -> Vec<ObjectKey> {
+        self.read(|session| {
+            let lane = session.run().lane(lane);
+            lane.map(|lane| inspect::choices(&lane.world)).unwrap_or_default()
+        })
+    }
+
+    /// The object of lane `to` that stands for one of lane `from`, and whether by another name.
+    pub fn counterpart(
+        &self,
+        from: LaneId,
+        to: LaneId,
+        key: &ObjectKey,
+    ) -> Option<(ObjectKey, bool)> {
+        self.read(|session| {
+            let (from, to) = (session.run().lane(from)?, session.run().lane(to)?);
+            inspect::counterpart(&from.world, &to.world, key)
+        })
+    }
+
+    /// How an object stands now, and why it is not as it should be.
+    pub fn standing(&self, lane: LaneId, key: &ObjectKey) -> Option<Standing> {
+        self.read(|session| inspect::standing(session.run(), lane, key))
+    }
+
+    /// Its fields and revisions; with those of the computed future that were known before.
+    pub fn record(&self, lane: LaneId, key: &ObjectKey, known: Option<&Record>) -> Option<Record> {
+        self.read(|session| inspect::record(session.run(), lane, key, known))
+    }
+
+    /// The object that keeps a lane from being as it should be.
+    pub fn short_of(&self, lane: LaneId) -> Option<ObjectKey> {
+        self.read(|session| inspect::short_of(&session.run().verdict(lane)))
     }
 
     /// What was measured of a lane up to now, oldest first.

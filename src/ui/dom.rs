@@ -81,6 +81,16 @@ pub fn focused() -> Option<HtmlElement> {
     document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
+/// Gives the focus to an element that is drawn by the next frame.
+pub fn focus_soon(id: &'static str) {
+    request_animation_frame(move || {
+        let found = document().get_element_by_id(id);
+        if let Some(element) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {
+            let _ = element.focus();
+        }
+    });
+}
+
 /// All elements inside that a selector finds.
 pub fn find_all(parent: &Element, selector: &str) -> Vec<HtmlElement> {
     let Ok(list) = parent.query_selector_all(selector) else {

@@ -45,6 +45,10 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
         "]" => transport::faster(page),
         "?" => page.dialog.set(Some(Dialog::Help)),
         "/" => to_console(page),
+        "i" | "I" => {
+            page.tab.set(Tab::Object);
+            super::dom::focus_soon("object-choice");
+        }
         _ => return false,
     }
     true

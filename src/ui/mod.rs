@@ -57,6 +57,7 @@ fn open(options: url::Options) -> Page {
         solo: RwSignal::new(options.solo),
         still: RwSignal::new(look::wants_stillness()),
         quiet: RwSignal::new(false),
+        inspected: RwSignal::new(None),
         menu: RwSignal::new(None),
         dialog: RwSignal::new(None),
         draft: panel::draft::Draft::default(),

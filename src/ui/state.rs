@@ -65,6 +65,8 @@ pub enum Tab {
     Passes,
     /// Kubernetes Events.
     Events,
+    /// One object closely.
+    Object,
     /// What the run costs.
     Metrics,
     /// The loops' own source.
@@ -110,6 +112,8 @@ pub struct Page {
     pub draft: Draft,
     /// The panel's tab.
     pub tab: RwSignal<Tab>,
+    /// The object that is inspected, and the lane that it was opened in.
+    pub inspected: RwSignal<Option<(LaneId, ObjectKey)>>,
     /// The loop that is pointed at: both lanes show its last sentence, to be compared.
     pub watched: RwSignal<Option<LoopId>>,
     /// A short notice.
@@ -163,6 +167,13 @@ impl Page {
         self.tab.set(Tab::Console);
         let answers = self.run.act(line, lanes);
         self.follow(&answers);
+    }
+
+    /// Inspects an object in its tab.
+    pub fn inspect(&self, lane: LaneId, key: ObjectKey) {
+        self.inspected.set(Some((lane, key)));
+        self.tab.set(Tab::Object);
+        super::dom::focus_soon("object-title");
     }
 
     /// Whether a lane is shown.

@@ -4,6 +4,7 @@ mod board;
 mod build;
 mod catch;
 mod divergence;
+pub mod inspect;
 mod link;
 pub mod log;
 mod nodes;

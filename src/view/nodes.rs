@@ -66,7 +66,7 @@ fn cells(world: &World, node: &Str, pods: &[&Pod], memory: &mut Memory) -> Vec<P
 }
 
 /// What a pod looks like, and kubectl's word for it.
-fn look(world: &World, pod: &Pod) -> (PodLook, Str) {
+pub fn look(world: &World, pod: &Pod) -> (PodLook, Str) {
     let waiting = pod.status.container_statuses.iter().find_map(waiting_reason);
     if pod.metadata.is_terminating() {
         return (PodLook::Terminating, "Terminating".into());

@@ -428,6 +428,7 @@ impl World {
     fn handle_as(&mut self, request: &Request, by: &str, manager: &str) -> Response {
         self.start_on_demand(request);
         let before = self.replicas_before(request);
+        self.api.stamp(self.now, by);
         let response = self.api.handle_as(request, manager, self.now);
         if let Ok(object) = &response {
             self.hash.text(by);

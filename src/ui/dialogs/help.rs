@@ -44,7 +44,7 @@ fn content() -> AnyView {
 }
 
 fn keys() -> AnyView {
-    let rows: [(&[&str], &'static str); 13] = [
+    let rows: [(&[&str], &'static str); 14] = [
         (&["Space", "K"], tr!(key.play)),
         (&["→", "."], tr!(key.forward)),
         (&["←", ","], tr!(key.back)),
@@ -54,6 +54,7 @@ fn keys() -> AnyView {
         (&["[", "]"], tr!(key.speed)),
         (&["Ctrl Z", "Ctrl ⇧ Z"], tr!(key.undo)),
         (&["Enter"], tr!(key.menu)),
+        (&["I"], tr!(key.inspect)),
         (&["Delete"], tr!(key.delete_both)),
         (&["⇧ Delete"], tr!(key.delete_one)),
         (&["Ctrl ↵"], tr!(key.apply)),

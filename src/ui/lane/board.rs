@@ -102,6 +102,10 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
             page.open_menu(lane.id, What::Object(row.key, row.want), at, by_pointer);
         }
     };
+    let press = move |event: leptos::ev::KeyboardEvent| {
+        let key = row.with_untracked(|row| row.as_ref().map(|row| row.key.clone()));
+        super::inspects(page, lane.id, &event, key);
+    };
     view! {
         <li
             class="row"
@@ -109,7 +113,12 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
             data-depth=move || with(|row| row.depth.to_string())
             class:terminating=move || row.with(|row| row.as_ref().is_some_and(|r| r.terminating))
         >
-            <button class="row-open" tabindex=if first { "0" } else { "-1" } on:click=open>
+            <button
+                class="row-open"
+                tabindex=if first { "0" } else { "-1" }
+                on:click=open
+                on:keydown=press
+            >
                 <span class="kind" title=move || with(|row| row.key.kind.info().kind.to_owned())>
                     {move || with(kind)}
                 </span>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::ui::i18n::tr;
 use crate::ui::icon::icon;
+use crate::ui::state::Page;
 use crate::ui::words;
 use crate::view::LaneId;
 
@@ -32,6 +33,21 @@ pub fn Head(lane: Lane) -> impl IntoView {
     };
     let evidence = lane.part(words::evidence);
     let evidence = move || evidence.get();
+    let page = Page::get();
+    let ask = move |_| {
+        if let Some(key) = page.run.short_of(lane.id) {
+            page.inspect(lane.id, key);
+        }
+    };
+    let stopped = move || {
+        let short = verdict.with(|verdict| {
+            use crate::view::VerdictView::{Oscillating, Stuck, Waiting};
+            matches!(verdict, Stuck { .. } | Waiting { .. } | Oscillating { .. })
+        });
+        short.then(|| {
+            view! { <button class="link where" on:click=ask>{tr!(object.ask)}</button> }
+        })
+    };
     view! {
         <header class="lane-head">
             <span class="wave">{icon(key(lane.id))}</span>
@@ -45,10 +61,13 @@ pub fn Head(lane: Lane) -> impl IntoView {
             " "
             <span>{move || verdict.with(words::verdict_reason)}</span>
         </p>
-        <details class="evidence">
-            <summary>{move || tr!(evidence.ask)}</summary>
-            <p>{evidence}</p>
-        </details>
+        <div class="asked">
+            <details class="evidence">
+                <summary>{move || tr!(evidence.ask)}</summary>
+                <p>{evidence}</p>
+            </details>
+            {stopped}
+        </div>
     }
     .into_any()
 }

@@ -84,3 +84,19 @@ pub fn LaneView(lane: LaneId) -> impl IntoView {
     }
     .into_any()
 }
+
+/// The key `I` on something inspects it. Whether it was that key.
+fn inspects(
+    page: Page,
+    lane: LaneId,
+    event: &leptos::ev::KeyboardEvent,
+    key: Option<crate::api::ObjectKey>,
+) -> bool {
+    let plain = !event.ctrl_key() && !event.meta_key() && !event.alt_key();
+    let Some(key) = key.filter(|_| plain && event.key().eq_ignore_ascii_case("i")) else {
+        return false;
+    };
+    event.prevent_default();
+    page.inspect(lane, key);
+    true
+}

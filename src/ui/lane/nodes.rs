@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::api::{Kind, ObjectKey};
 use crate::ui::i18n::tr;
 use crate::ui::icon::{icon, sign};
 use crate::ui::menu::place_of;
@@ -68,6 +69,10 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
         let (at, by_pointer) = place_of(&event);
         page.open_menu(lane.id, What::Node(target.as_str().into()), at, by_pointer);
     };
+    let key = ObjectKey::new(Kind::Node, "", name.as_str());
+    let press = move |event: leptos::ev::KeyboardEvent| {
+        super::inspects(page, lane.id, &event, Some(key.clone()));
+    };
     let (label, own) = (name.clone(), name.clone());
     let state = move || node.with(|node| node.as_ref().map(signs));
     view! {
@@ -83,6 +88,7 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
                 aria-haspopup="dialog"
                 aria-label=move || format!("{label} {}", node.with(|node| spoken(node.as_ref())))
                 on:click=open
+                on:keydown=press
             >
                 <span class="mono">{name.clone()}</span>
                 {state}

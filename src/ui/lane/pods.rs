@@ -77,7 +77,10 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
         }
     };
     let press = move |event: KeyboardEvent| {
-        if !matches!(event.key().as_str(), "Delete" | "Backspace") {
+        let key = pod.with_untracked(|pod| pod.as_ref().map(|pod| pod.key.clone()));
+        if super::inspects(page, lane.id, &event, key)
+            || !matches!(event.key().as_str(), "Delete" | "Backspace")
+        {
             return;
         }
         event.prevent_default();

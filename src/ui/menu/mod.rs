@@ -16,6 +16,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+use crate::api::ObjectKey;
+
 use super::bridge::Lanes;
 use super::dom;
 use super::i18n::tr;
@@ -116,6 +118,23 @@ pub fn choice(
         <button class="item" on:click=move |_| open.run(&untrack(&run))>
             <span>{name}</span>
             <code>{move || open.line(&line())}</code>
+        </button>
+    }
+    .into_any()
+}
+
+/// The item that opens the Object tab, in the lane of the target.
+pub fn inspect(open: Open, key: &ObjectKey) -> AnyView {
+    let key = key.clone();
+    let press = move |_| {
+        let lane = open.target.with_value(|target| target.lane);
+        open.close();
+        open.page.inspect(lane, key.clone());
+    };
+    view! {
+        <button class="item" on:click=press>
+            <span>{tr!(menu.inspect)}</span>
+            <kbd>"I"</kbd>
         </button>
     }
     .into_any()

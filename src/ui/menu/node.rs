@@ -6,7 +6,7 @@ use crate::api::{Kind, ObjectKey, Str};
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
 
-use super::{Does, Open, item, lines};
+use super::{Does, Open, inspect, item, lines};
 
 pub fn items(open: Open, name: &Str) -> AnyView {
     let lane = open.target.with_value(|target| target.lane);
@@ -40,6 +40,7 @@ pub fn items(open: Open, name: &Str) -> AnyView {
             {power}
             {network}
             <h3>{tr!(menu.look)}</h3>
+            {inspect(open, &key)}
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(&key))}
         </div>
     }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::api::ObjectKey;
 use crate::ui::i18n::tr;
 
-use super::{Does, Open, item, lines};
+use super::{Does, Open, inspect, item, lines};
 
 pub fn items(open: Open, key: &ObjectKey, want: Option<i64>) -> AnyView {
     let scale = want.map(|want| {
@@ -19,6 +19,7 @@ pub fn items(open: Open, key: &ObjectKey, want: Option<i64>) -> AnyView {
     view! {
         <div class="items">
             {scale}
+            {inspect(open, key)}
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(key))}
             {item(open, tr!(menu.yaml), Does::Shows, lines::yaml(key))}
             <hr/>

@@ -8,7 +8,7 @@ use crate::ui::i18n::tr;
 use crate::ui::state::What;
 use crate::view::PodLook;
 
-use super::{Does, Open, item, lines};
+use super::{Does, Open, inspect, item, lines};
 
 pub fn items(open: Open, key: &ObjectKey) -> AnyView {
     let target = open.target.get_value();
@@ -30,6 +30,7 @@ pub fn items(open: Open, key: &ObjectKey) -> AnyView {
             {item(open, tr!(menu.oom_kill), Does::Runs, lines::container(key, "oomKill"))}
             {probe}
             <h3>{tr!(menu.look)}</h3>
+            {inspect(open, key)}
             {item(open, tr!(menu.describe), Does::Shows, lines::describe(key))}
             {item(open, tr!(menu.yaml), Does::Shows, lines::yaml(key))}
             {item(open, tr!(menu.events), Does::Shows, lines::events(key))}

@@ -1,5 +1,6 @@
 //! The panel beside the lanes: the desired state as YAML, the console, the passes one by one,
-//! Kubernetes Events, what it all costs, the loops' source; and under them what happened.
+//! Kubernetes Events, one object closely, what it all costs, the loops' source; and under them what
+//! happened.
 
 mod code;
 mod console;
@@ -9,6 +10,7 @@ mod editor;
 mod events;
 mod log;
 mod metrics;
+mod object;
 mod passes;
 mod plain;
 mod why;
@@ -20,7 +22,8 @@ use super::dom;
 use super::i18n::tr;
 use super::state::{Page, Tab};
 
-const TABS: [Tab; 6] = [Tab::Yaml, Tab::Console, Tab::Passes, Tab::Events, Tab::Metrics, Tab::Code];
+const TABS: [Tab; 7] =
+    [Tab::Yaml, Tab::Console, Tab::Object, Tab::Passes, Tab::Events, Tab::Metrics, Tab::Code];
 
 fn name(tab: Tab) -> &'static str {
     match tab {
@@ -28,6 +31,7 @@ fn name(tab: Tab) -> &'static str {
         Tab::Console => tr!(panel.console),
         Tab::Passes => tr!(panel.passes),
         Tab::Events => "Events",
+        Tab::Object => tr!(object.tab),
         Tab::Metrics => tr!(panel.metrics),
         Tab::Code => tr!(panel.code),
     }
@@ -39,6 +43,7 @@ fn id(tab: Tab) -> &'static str {
         Tab::Console => "console",
         Tab::Passes => "passes",
         Tab::Events => "events",
+        Tab::Object => "object",
         Tab::Metrics => "metrics",
         Tab::Code => "code",
     }
@@ -96,6 +101,7 @@ pub fn Panel() -> impl IntoView {
             <div class="panes">
                 {pane(Tab::Yaml, view! { <yaml::Yaml/> }.into_any())}
                 {pane(Tab::Console, view! { <console::Console/> }.into_any())}
+                {pane(Tab::Object, view! { <object::ObjectTab/> }.into_any())}
                 {pane(Tab::Passes, view! { <passes::Passes/> }.into_any())}
                 {pane(Tab::Events, view! { <events::Events/> }.into_any())}
                 {pane(Tab::Metrics, view! { <metrics::Metrics/> }.into_any())}
