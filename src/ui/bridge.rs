@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::api::{Event, EventType, Kind, Object, Str};
+use crate::api::{Event, EventType, Kind, Object, ObjectKey, Str};
 pub use crate::apiserver::Verb;
 use crate::kernel::Time;
 use crate::kubectl::extend;
@@ -15,6 +15,7 @@ pub use crate::kubectl::{Next, Output};
 pub use crate::manifest::{Hint, Problem, Severity};
 use crate::scenario::shipped;
 pub use crate::scenario::{In as Lanes, Sample, Text};
+use crate::view::spacetime::{Ask, Diagram};
 use crate::view::{
     Band, Divergence, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
 };
@@ -124,8 +125,8 @@ pub struct Story {
     pub marks: Vec<Mark>,
     /// Waits that were shortened.
     pub gaps: Vec<Gap>,
-    /// The first differing decision.
-    pub divergence: Option<Divergence>,
+    /// The differing decisions, oldest first.
+    pub divergences: Arc<[Divergence]>,
 }
 
 /// The run, and the signals in which the page sees it.
@@ -273,7 +274,7 @@ impl Run {
             bands: session.bands(),
             marks: session.marks(),
             gaps: session.gaps().to_vec(),
-            divergence: session.divergence(),
+            divergences: session.divergences(),
         });
         self.story.set(Arc::new(story));
     }
@@ -443,6 +444,16 @@ impl Run {
     /// What led to a pass, the nearest cause first.
     pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
         self.read(|session| session.why(lane, number))
+    }
+
+    /// The run, or what led to something in it, as a space-time diagram.
+    pub fn diagram(&self, ask: &Ask) -> Diagram {
+        self.read(|session| session.diagram(ask))
+    }
+
+    /// Objects that a diagram can follow.
+    pub fn diagram_objects(&self) -> Vec<ObjectKey> {
+        self.read(Session::diagram_objects)
     }
 
     /// What was measured of a lane up to now, oldest first.

@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
-use crate::view::LoopId;
+use crate::ui::state::Tab;
+use crate::view::{LaneId, LoopId};
 
 use super::{Does, Open, item, lines};
 
@@ -18,8 +19,10 @@ pub fn items(open: Open, id: LoopId) -> AnyView {
     } else {
         item(open, tr!(menu.restart), Does::Runs, lines::process("restart", id))
     };
+    let last = stage.loops.iter().find(|one| one.id == id).and_then(|one| one.last.as_ref());
     view! {
         <div class="items">
+            {last.map(|pass| why(open, lane, pass.number))}
             {process}
             {item(open, tr!(menu.resync), Does::Runs, lines::process("resync", id))}
             <hr/>
@@ -27,6 +30,23 @@ pub fn items(open: Open, id: LoopId) -> AnyView {
             <hr/>
             {next_pass(open, id)}
         </div>
+    }
+    .into_any()
+}
+
+/// Picks the loop's last pass: the panel tells of it, and its chain is drawn on the stage.
+fn why(open: Open, lane: LaneId, number: u64) -> AnyView {
+    let press = move |_| {
+        open.close();
+        open.page.run.picked.set(Some((lane, number)));
+        open.page.linked.set(0);
+        open.page.tab.set(Tab::Passes);
+    };
+    view! {
+        <button class="item" on:click=press>
+            <span>{tr!(menu.why)}</span>
+        </button>
+        <hr/>
     }
     .into_any()
 }
