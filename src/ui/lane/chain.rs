@@ -204,11 +204,12 @@ impl Places {
                 (path, Some((x, door)), mark)
             }
             Kind::Pass(id) => {
-                let Some((x, _, middle, radius)) = self.of_loop(id) else {
+                let Some((x, door, middle, radius)) = self.of_loop(id) else {
                     return (String::new(), None, corner);
                 };
+                // Its request leaves from the door up: no line over what the door and queue say.
                 let rim = radius * 0.84;
-                ("".to_owned(), Some((x + aside, middle - radius)), (x - rim, middle - rim))
+                (String::new(), Some((x + aside, door)), (x - rim, middle - rim))
             }
             Kind::Other | Kind::More => {
                 let place = next.and_then(|id| self.of_loop(id));
