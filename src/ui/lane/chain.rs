@@ -1,6 +1,6 @@
-//! The chain that led to the picked pass, drawn over its lane: from whoever acted to the board, down
-//! the wire to a loop, up again with its request, and so on. Each link is a numbered mark that can be
-//! pressed and walked to with the arrow keys. Where the lane has no room for it, there is none.
+//! The chain that led to the picked pass, drawn over its lane: from whoever acted to the board,
+//! down the wire to a loop, up again with its request, and so on. Each link is a numbered mark that
+//! can be pressed and walked to with the arrow keys.
 
 use std::sync::Arc;
 

@@ -227,9 +227,8 @@ fn wanted(page: Page) -> Focus {
     }
 }
 
-/// The names of the columns, the drawing, and over it what is lit up and where time stands.
+/// The names of the columns over the drawing, in a box that scrolls both ways.
 fn drawing(sheet: Sheet) -> AnyView {
-    let page = sheet.page;
     Effect::new(move || {
         if let Some(scroller) = sheet.scroller.get() {
             let measured = scroller.clone();
@@ -242,6 +241,26 @@ fn drawing(sheet: Sheet) -> AnyView {
             dom::on_resize(&scroller, measure);
         }
     });
+    view! {
+        <div
+            class="diagram-scroll"
+            node_ref=sheet.scroller
+            role="application"
+            tabindex="0"
+            aria-label=move || tr!(diagram.keys)
+            hidden=move || sheet.diagram.with(|diagram| diagram.items.is_empty())
+            on:keydown=move |event| press(sheet, &event)
+        >
+            {names(sheet)}
+            {picture(sheet)}
+        </div>
+    }
+    .into_any()
+}
+
+/// The drawing, and over it what is lit up and where time stands.
+fn picture(sheet: Sheet) -> AnyView {
+    let page = sheet.page;
     let whole = move || {
         let (diagram, layout) = (sheet.diagram.get(), sheet.layout.get());
         page.run.story.with(|story| draw::whole(&diagram, &layout, &story.divergences))
@@ -260,54 +279,38 @@ fn drawing(sheet: Sheet) -> AnyView {
     let size = move |f: fn(&Layout) -> f64| sheet.layout.with(|layout| f(layout));
     let rem = move |f: fn(&Layout) -> f64| format!("{:.3}rem", size(f) / 16.0);
     let view_box = move || format!("0 0 {:.1} {:.1}", size(|l| l.width), size(|l| l.height));
+    let hover = move |event: web_sys::PointerEvent| {
+        let found = under(sheet, &event);
+        if sheet.hovered.get_untracked() != found {
+            sheet.hovered.set(found);
+        }
+    };
     view! {
-        <div
-            class="diagram-scroll"
-            node_ref=sheet.scroller
-            role="application"
-            tabindex="0"
-            aria-label=move || tr!(diagram.keys)
-            hidden=move || sheet.diagram.with(|diagram| diagram.items.is_empty())
-            on:keydown=move |event| press(sheet, &event)
+        <svg
+            class:dim=move || sheet.looked_at().is_some()
+            viewBox=view_box
+            style:width=move || rem(|layout| layout.width)
+            style:height=move || rem(|layout| layout.height)
+            aria-hidden="true"
+            on:pointermove=hover
+            on:pointerleave=move |_| sheet.hovered.set(None)
+            on:click=move |event| under(sheet, &event).into_iter().for_each(|it| sheet.go(it))
         >
-            {names(sheet)}
-            <svg
-                class:dim=move || sheet.looked_at().is_some()
-                viewBox=view_box
-                style:width=move || rem(|layout| layout.width)
-                style:height=move || rem(|layout| layout.height)
-                aria-hidden="true"
-                on:pointermove=move |event| {
-                    let found = under(sheet, &event);
-                    if sheet.hovered.get_untracked() != found {
-                        sheet.hovered.set(found);
-                    }
-                }
-                on:pointerleave=move |_| sheet.hovered.set(None)
-                on:click=move |event| {
-                    if let Some(which) = under(sheet, &event) {
-                        sheet.go(which);
-                    }
-                }
-            >
-                <g class="drawing" inner_html=whole></g>
-                <g class="lit" inner_html=lit></g>
-                <rect
-                    class="later"
-                    x="0"
-                    y=move || now.get().to_string()
-                    width=move || size(|layout| layout.width).to_string()
-                    height=move || (size(|layout| layout.height) - now.get()).max(0.0).to_string()
-                ></rect>
-                <line
-                    class="now"
-                    x1="0"
-                    x2=move || size(|layout| layout.width).to_string()
-                    y1=move || now.get().to_string()
-                    y2=move || now.get().to_string()
-                ></line>
-            </svg>
-        </div>
+            <g class="drawing" inner_html=whole></g>
+            <g class="lit" inner_html=lit></g>
+            <rect
+                class="later"
+                y=move || now.get().to_string()
+                width=move || size(|layout| layout.width).to_string()
+                height=move || (size(|layout| layout.height) - now.get()).max(0.0).to_string()
+            ></rect>
+            <line
+                class="now"
+                x2=move || size(|layout| layout.width).to_string()
+                y1=move || now.get().to_string()
+                y2=move || now.get().to_string()
+            ></line>
+        </svg>
     }
     .into_any()
 }
