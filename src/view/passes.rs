@@ -177,12 +177,12 @@ pub(super) fn put_back_by<'a>(
 fn doer_of(run: &Run, lane: LaneId, at: Time) -> Option<(&Input, bool)> {
     let script = run.script().iter().map(|input| (input, true));
     let inputs = run.inputs().iter().map(|input| (input, false));
-    let then = script.chain(inputs).filter(|(input, _)| {
+    let mut then = script.chain(inputs).filter(|(input, _)| {
         input.at == at
             && input.lanes.includes(lane)
             && !input.line.trim_start().starts_with("fault")
     });
-    then.last()
+    then.next_back()
 }
 
 #[cfg(test)]

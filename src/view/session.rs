@@ -39,6 +39,9 @@ const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
 /// Moments that a jump in time may compute.
 const SEEK_BUDGET: u64 = 4_000_000;
 
+/// The divergences of a run, of this version and computed up to this moment.
+type Found = ((u64, Time), Arc<[Divergence]>);
+
 /// A run as it is looked at.
 pub struct Session {
     pub(super) run: Run,
@@ -46,7 +49,7 @@ pub struct Session {
     memories: Vec<(LaneId, Memory)>,
     undone: Vec<Input>,
     /// The divergences, with the version and the end of the run that they were looked up in.
-    divergences: RefCell<Option<((u64, Time), Arc<[Divergence]>)>>,
+    divergences: RefCell<Option<Found>>,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
 }

@@ -33,7 +33,7 @@ pub fn build(books: &[Book], divergences: &[Divergence], chosen: &Chosen) -> Dia
         let book = books.iter().find(|book| book.id() == *lane);
         book.into_iter().for_each(|book| gather(book, ids, &mut raws));
     }
-    raws.sort_by(|a, b| (a.from.1, a.lane, a.id).cmp(&(b.from.1, b.lane, b.id)));
+    raws.sort_by_key(|raw| (raw.from.1, raw.lane, raw.id));
     let columns = columns(&mut raws);
     let places: BTreeMap<(LaneId, ItemId), usize> =
         raws.iter().enumerate().map(|(at, raw)| ((raw.lane, raw.id), at)).collect();

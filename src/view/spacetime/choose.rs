@@ -68,9 +68,9 @@ fn roots(book: &Book, found: &Divergence) -> Vec<ItemId> {
     let id = decider.controller;
     let mut roots: Vec<ItemId> =
         book.untold(id, decider.started).into_iter().map(ItemId::Struck).collect();
-    let died =
+    let mut died =
         book.lives.iter().filter(|(_, (at, who, up))| *who == id && !*up && *at <= decider.started);
-    roots.extend(died.last().map(|(place, _)| ItemId::Life(*place)));
+    roots.extend(died.next_back().map(|(place, _)| ItemId::Life(*place)));
     if roots.is_empty() {
         // What it did last before, for the same object.
         let before = book.passes.values().rev().find(|pass| {

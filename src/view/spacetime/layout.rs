@@ -1,17 +1,18 @@
 //! Where everything of a diagram stands, in pixels: one time axis for all lanes, on which long
 //! waits are cut to marked gaps, and labels that do not cover each other.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::kernel::Time;
 use crate::world::LaneId;
 
-use super::{Diagram, Item, What};
+use super::{Diagram, Item, ItemId, What};
 
 /// Room above the first and below the last thing.
 const PAD: f64 = 18.0;
-/// The longest stretch in which nothing is drawn; a longer one is cut.
-const CUT: f64 = 72.0;
+/// The longest stretch in which nothing is drawn, in shown milliseconds; a longer one is cut.
+const CUT_MS: f64 = 2_000.0;
 /// A cut stretch.
 const GAP: f64 = 34.0;
 /// A wait of this length is marked as a gap however short it is shown.
@@ -20,6 +21,8 @@ const WAIT: Duration = Duration::from_millis(1_500);
 const APART: f64 = 2.0;
 /// Room for the sentence over the line of a differing decision.
 const SENTENCE: f64 = 24.0;
+/// What happens at once stands so far apart.
+const STACKED: f64 = 17.0;
 /// The height of a line of text.
 const LINE: f64 = 15.0;
 /// The width of a letter at 12 pixels, and of one of the wide scripts.
@@ -52,11 +55,11 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Through these moments, with room for a sentence before the `marked` ones; `shown` says how
-    /// long a stretch is shown on the stage, in ms.
+    /// Through these moments, with so much room `before` some of them; `shown` says how long a
+    /// stretch is shown on the stage, in ms.
     pub fn through(
         mut times: Vec<Time>,
-        marked: &[Time],
+        before: &BTreeMap<Time, f64>,
         shown: &dyn Fn(Time) -> f64,
         scale: f64,
     ) -> Axis {
@@ -64,18 +67,18 @@ impl Axis {
         times.dedup();
         let mut axis = Axis::default();
         for at in times {
-            let sentence = if marked.contains(&at) { SENTENCE } else { 0.0 };
-            let Some((before, y)) = axis.knots.last().copied() else {
-                axis.knots.push((at, PAD + sentence));
+            let extra = before.get(&at).copied().unwrap_or(0.0);
+            let Some((last, y)) = axis.knots.last().copied() else {
+                axis.knots.push((at, PAD + extra));
                 continue;
             };
-            let room = ((shown(at) - shown(before)) * scale).max(APART);
-            let wait = at.since(before);
-            if wait > WAIT || room > CUT {
+            let room = ((shown(at) - shown(last)) * scale).max(APART);
+            let wait = at.since(last);
+            if wait > WAIT || room > CUT_MS * scale {
                 axis.gaps.push((wait, y + GAP / 2.0));
-                axis.knots.push((at, y + GAP + sentence));
+                axis.knots.push((at, y + GAP + extra));
             } else {
-                axis.knots.push((at, y + room + sentence));
+                axis.knots.push((at, y + room + extra));
             }
         }
         axis
@@ -120,6 +123,8 @@ pub struct Layout {
     columns: usize,
     /// The lanes from left to right.
     lanes: Vec<LaneId>,
+    /// How far above their moment stand those of the items that happen at once in one column.
+    shifts: BTreeMap<(LaneId, ItemId), f64>,
     /// Moments written beside the axis.
     pub times: Vec<(Time, f64)>,
     /// What is written beside the items.
@@ -166,9 +171,11 @@ impl Layout {
         words: &dyn Fn(&Item, usize) -> String,
     ) -> Layout {
         let moments = diagram.items.iter().flat_map(|item| [item.from.1, item.to.1]);
-        let marked: Vec<Time> = diagram.divergences.iter().map(|(at, _)| *at).collect();
-        let moments = moments.chain(marked.iter().copied()).collect();
-        let axis = Axis::through(moments, &marked, shown, room.scale);
+        let marked = diagram.divergences.iter().map(|(at, _)| *at);
+        let moments = moments.chain(marked.clone()).collect();
+        let (shifts, mut before) = shifts(diagram);
+        marked.for_each(|at| *before.entry(at).or_default() += SENTENCE);
+        let axis = Axis::through(moments, &before, shown, room.scale);
         let (lanes, columns) = (diagram.lanes.len().max(1), diagram.columns.len().max(1));
         let between = BETWEEN * (lanes - 1) as f64;
         let free = room.width - AXIS - between;
@@ -181,6 +188,7 @@ impl Layout {
             column,
             columns,
             lanes: diagram.lanes.clone(),
+            shifts,
             labels: Vec::new(),
         };
         layout.labels = layout.place(diagram, words);
@@ -202,7 +210,9 @@ impl Layout {
 
     /// Where an item begins and ends. A message that is lost ends before its loop.
     pub fn ends(&self, item: &Item) -> ((f64, f64), (f64, f64)) {
-        let point = |(column, at): (usize, Time)| (self.x(item.lane, column), self.axis.y(at));
+        let shift = self.shifts.get(&(item.lane, item.id)).copied().unwrap_or(0.0);
+        let point =
+            |(column, at): (usize, Time)| (self.x(item.lane, column), self.axis.y(at) - shift);
         let (from, to) = (point(item.from), point(item.to));
         let share = match &item.what {
             What::Watch { end: super::End::LostOnWire, .. } => 0.55,
@@ -237,8 +247,8 @@ impl Layout {
         order.sort_by_key(|at| diagram.items.get(*at).map(|item| (weight(item), *at)));
         let mut taken: Vec<Box> = diagram.items.iter().filter_map(|item| self.body(item)).collect();
         taken.extend(diagram.divergences.iter().map(|(at, _)| {
-            let bottom = self.axis.y(*at);
-            Box { left: 0.0, top: bottom - SENTENCE + 2.0, right: self.width, bottom }
+            let line = self.axis.y(*at);
+            Box { left: 0.0, top: line - SENTENCE + 2.0, right: self.width, bottom: line + 1.0 }
         }));
         let mut labels = Vec::new();
         for at in order {
@@ -303,18 +313,26 @@ impl Layout {
         let beside = |x: f64, y: f64| [at(x + 9.0, y), at(x - 9.0 - width, y)];
         match &item.what {
             What::Pass(..) => {
-                let middle = (from.1 + to.1) / 2.0;
-                let ys = [middle, from.1 + 2.0, to.1 - 2.0];
-                ys.into_iter().flat_map(|y| beside(from.0, y)).collect()
+                let (top, middle) = (from.1 + 9.0, (from.1 + to.1) / 2.0);
+                let right = [middle, top, to.1 - 2.0].map(|y| at(from.0 + 9.0, y));
+                let left = [top, middle, to.1 - 2.0].map(|y| at(from.0 - 9.0 - width, y));
+                right.into_iter().chain(left).collect()
             }
             What::Watch { end, .. } if end.is_lost() => {
                 let ys = [to.1, to.1 + LINE, to.1 - LINE];
                 ys.into_iter().flat_map(|y| beside(to.0, y)).collect()
             }
             What::Watch { .. } | What::Request { .. } => {
+                // Beside the line: above or below one that lies, left or right of one that stands.
                 let (x, y) = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-                let half = width / 2.0;
-                [-9.0, 11.0].into_iter().map(|shift| at(x - half, y + shift)).collect()
+                let (half, rise) = (width / 2.0, (to.1 - from.1).abs());
+                let slope = rise / (to.0 - from.0).abs().max(1.0);
+                let up = LINE / 2.0 + 2.0 + half * slope;
+                let aside = 4.0 + LINE / 2.0 / slope.max(0.05);
+                match slope < 0.5 {
+                    true => vec![at(x - half, y - up), at(x - half, y + up)],
+                    false => vec![at(x + aside, y), at(x - aside - width, y)],
+                }
             }
             _ => {
                 let ys = [from.1, from.1 - LINE, from.1 + LINE];
@@ -322,6 +340,25 @@ impl Layout {
             }
         }
     }
+}
+
+/// What happens at one moment in one column stands one below the other, the last at the moment
+/// itself: how far above it the others stand, and how much room that takes before it.
+fn shifts(diagram: &Diagram) -> (BTreeMap<(LaneId, ItemId), f64>, BTreeMap<Time, f64>) {
+    let mut stacks: BTreeMap<(LaneId, usize, Time), Vec<ItemId>> = BTreeMap::new();
+    let is_dot = |item: &&Item| matches!(item.what, What::Did { .. } | What::Fault { .. });
+    for item in diagram.items.iter().filter(is_dot) {
+        stacks.entry((item.lane, item.from.0, item.from.1)).or_default().push(item.id);
+    }
+    let (mut shifts, mut before) = (BTreeMap::new(), BTreeMap::new());
+    for ((lane, _, at), ids) in stacks {
+        let room: &mut f64 = before.entry(at).or_default();
+        *room = room.max(STACKED * (ids.len() - 1) as f64);
+        for (place, id) in ids.iter().rev().enumerate() {
+            shifts.insert((lane, *id), STACKED * place as f64);
+        }
+    }
+    (shifts, before)
 }
 
 /// What is written first.

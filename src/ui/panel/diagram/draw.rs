@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use crate::kernel::Time;
 use crate::ui::format;
 use crate::ui::words;
 use crate::view::Divergence;
@@ -116,8 +117,14 @@ fn ground(pen: &mut Pen, diagram: &Diagram, layout: &Layout) {
     }
     for (at, y) in &layout.times {
         pen.line("tick", (AXIS - 5.0, *y), (AXIS - 1.0, *y));
-        pen.text("when", (AXIS - 8.0, y + 4.0), &format::clock(*at));
+        pen.text("when", (AXIS - 8.0, y + 4.0), &moment(*at));
     }
+}
+
+/// A moment to the millisecond: things lie close together here.
+fn moment(at: Time) -> String {
+    let seconds = at.as_secs_f64();
+    if seconds < 999.9995 { format!("{seconds:.3}") } else { format::clock(at) }
 }
 
 /// A line across all lanes with one sentence.

@@ -334,7 +334,7 @@ fn names(sheet: Sheet) -> AnyView {
     let heads = move || {
         let (diagram, layout) = (sheet.diagram.get(), sheet.layout.get());
         let letters = (layout.column / 7.3) as usize;
-        let mut heads = Vec::new();
+        let mut heads = vec![view! { <span class="unit">"s"</span> }.into_any()];
         for lane in &diagram.lanes {
             let (left, right) = layout.edges(*lane);
             let place =
