@@ -26,9 +26,13 @@ pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) 
     let since =
         ask.within.map(|within| Time::ZERO + run.now().since(Time::ZERO).saturating_sub(within));
     let mut chosen = Chosen { lanes: Vec::new(), left_out: 0 };
-    for book in books.iter().filter(|book| ask.lane.is_none_or(|lane| lane == book.id())) {
+    // A pass is in one lane, whichever was asked for.
+    let lane = match &ask.focus {
+        Focus::Pass(lane, _) => Some(*lane),
+        _ => ask.lane,
+    };
+    for book in books.iter().filter(|book| lane.is_none_or(|lane| lane == book.id())) {
         let (ids, left_out) = match &ask.focus {
-            Focus::Pass(lane, _) if *lane != book.id() => continue,
             Focus::Pass(_, number) => cone(book, vec![ItemId::Pass(*number)]),
             Focus::Divergence(place) => match divergences.get(*place) {
                 Some(found) => cone(book, roots(book, found)),

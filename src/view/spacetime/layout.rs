@@ -10,7 +10,7 @@ use crate::world::LaneId;
 use super::{Diagram, Item, ItemId, What};
 
 /// Room above the first and below the last thing.
-const PAD: f64 = 18.0;
+const PAD: f64 = 22.0;
 /// The longest stretch in which nothing is drawn, in shown milliseconds; a longer one is cut.
 const CUT_MS: f64 = 2_000.0;
 /// A cut stretch.
@@ -22,7 +22,7 @@ const APART: f64 = 2.0;
 /// Room for the sentence over the line of a differing decision.
 const SENTENCE: f64 = 24.0;
 /// What happens at once stands so far apart.
-const STACKED: f64 = 17.0;
+const STACKED: f64 = 30.0;
 /// The height of a line of text.
 const LINE: f64 = 15.0;
 /// The width of a letter at 12 pixels, and of one of the wide scripts.
@@ -333,6 +333,10 @@ impl Layout {
                     true => vec![at(x - half, y - up), at(x - half, y + up)],
                     false => vec![at(x + aside, y), at(x - aside - width, y)],
                 }
+            }
+            // Over its arrow or under it.
+            What::Did { .. } => {
+                [-10.0, 11.0].into_iter().map(|shift| at(from.0 - 5.0, from.1 + shift)).collect()
             }
             _ => {
                 let ys = [from.1, from.1 - LINE, from.1 + LINE];

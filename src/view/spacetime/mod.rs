@@ -248,7 +248,9 @@ pub fn diagram(run: &Run, divergences: &[Divergence], ask: &Ask) -> Diagram {
 
 /// Objects that passes were about, to be followed one by one.
 pub fn objects(run: &Run) -> Vec<ObjectKey> {
-    let passes = run.lanes().iter().flat_map(|lane| run.story(lane.id).iter().rev());
+    const ENTRIES_MAX: usize = 20_000;
+    let newest = |lane: &crate::world::Lane| run.story(lane.id).iter().rev().take(ENTRIES_MAX);
+    let passes = run.lanes().iter().flat_map(newest);
     let mut keys = std::collections::BTreeSet::new();
     for pass in passes.filter_map(super::passes::ended) {
         if keys.len() >= OBJECTS_MAX {

@@ -221,7 +221,8 @@ fn wanted(page: Page) -> Focus {
         Some(Focus::Pass(lane, number)) if page.run.pass(lane, number).is_some() => {
             Focus::Pass(lane, number)
         }
-        Some(focus @ (Focus::Everything | Focus::Object(_))) => focus,
+        Some(Focus::Object(key)) if page.run.diagram_objects().contains(&key) => Focus::Object(key),
+        Some(Focus::Everything) => Focus::Everything,
         _ if differences > 0 => Focus::Divergence(0),
         _ => Focus::Everything,
     }
