@@ -16,6 +16,7 @@ pub use crate::manifest::{Hint, Problem, Severity};
 use crate::scenario::shipped;
 pub use crate::scenario::{In as Lanes, Sample, Text};
 use crate::view::inspect::{self, Record, Standing};
+use crate::view::spacetime::{Ask, Diagram};
 use crate::view::{
     Band, Divergence, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
 };
@@ -128,8 +129,8 @@ pub struct Story {
     pub marks: Vec<Mark>,
     /// Waits that were shortened.
     pub gaps: Vec<Gap>,
-    /// The first differing decision.
-    pub divergence: Option<Divergence>,
+    /// The differing decisions, oldest first.
+    pub divergences: Arc<[Divergence]>,
 }
 
 /// The run, and the signals in which the page sees it.
@@ -284,7 +285,7 @@ impl Run {
             bands: session.bands(),
             marks: session.marks(),
             gaps: session.gaps().to_vec(),
-            divergence: session.divergence(),
+            divergences: session.divergences(),
         });
         self.story.set(Arc::new(story));
     }
@@ -495,6 +496,16 @@ impl Run {
     /// The object that keeps a lane from being as it should be.
     pub fn short_of(&self, lane: LaneId) -> Option<ObjectKey> {
         self.read(|session| inspect::short_of(&session.run().verdict(lane)))
+    }
+
+    /// The run, or what led to something in it, as a space-time diagram.
+    pub fn diagram(&self, ask: &Ask) -> Diagram {
+        self.read(|session| session.diagram(ask))
+    }
+
+    /// Objects that a diagram can follow.
+    pub fn diagram_objects(&self) -> Vec<ObjectKey> {
+        self.read(Session::diagram_objects)
     }
 
     /// What was measured of a lane up to now, oldest first.

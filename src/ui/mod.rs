@@ -8,6 +8,7 @@ mod announce;
 mod app;
 mod bridge;
 mod canvas;
+mod chain;
 mod dialogs;
 mod dom;
 mod format;
@@ -62,6 +63,8 @@ fn open(options: url::Options) -> Page {
         dialog: RwSignal::new(None),
         draft: panel::draft::Draft::default(),
         tab: RwSignal::new(state::Tab::default()),
+        focus: RwSignal::new(None),
+        linked: RwSignal::new(0),
         watched: RwSignal::new(None),
         toast: RwSignal::new(None),
         theme: RwSignal::new(look::first_theme(&options)),

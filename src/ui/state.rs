@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::{ObjectKey, Str};
 use crate::view::LoopId;
+use crate::view::spacetime::Focus;
 
 use super::bridge::{LaneId, Lanes, Next, Output, Pace, Run};
 use super::panel::draft::Draft;
@@ -63,6 +64,8 @@ pub enum Tab {
     Console,
     /// The passes one by one.
     Passes,
+    /// The run as a space-time diagram.
+    Diagram,
     /// Kubernetes Events.
     Events,
     /// One object closely.
@@ -114,6 +117,10 @@ pub struct Page {
     pub tab: RwSignal<Tab>,
     /// The object that is inspected, and the lane that it was opened in.
     pub inspected: RwSignal<Option<(LaneId, ObjectKey)>>,
+    /// What the diagram shows; none: the first difference, if there is one.
+    pub focus: RwSignal<Option<Focus>>,
+    /// The link of the picked pass' chain that is looked at, counted from the pass back.
+    pub linked: RwSignal<usize>,
     /// The loop that is pointed at: both lanes show its last sentence, to be compared.
     pub watched: RwSignal<Option<LoopId>>,
     /// A short notice.

@@ -5,35 +5,23 @@ use leptos::prelude::*;
 use super::format;
 use super::i18n::{self, tr};
 use super::icon::icon;
-use super::state::Page;
+use super::state::{Page, Tab};
 use super::words;
+use crate::view::Divergence;
+
+/// So long, in shown milliseconds, a difference is the present one.
+const LIT_MS: f64 = 1_600.0;
 
 /// The strip. Both halves keep their room, so that nothing moves when a difference is found.
 #[component]
 pub fn Strip() -> impl IntoView {
     let page = Page::get();
     let hint = move || page.run.scenario.with(|scenario| i18n::pick(&scenario.hint));
-    let found = Memo::new(move |_| page.run.story.with(|story| story.divergence.clone()));
-    let difference = move || match found.get() {
-        Some(found) => {
-            let at = found.at;
-            view! {
-                <button
-                    class="difference-go"
-                    title=tr!(divergence.go)
-                    on:click=move |_| page.run.seek(at)
-                >
-                    {icon("diamond")}
-                    <span>
-                        <b>{tr!(divergence.first)}</b>
-                        " "
-                        <time class="mono">{format::clock(at)}</time>
-                        " "
-                        <span class="difference-text">{words::divergence(&found)}</span>
-                    </span>
-                </button>
-            }
-            .into_any()
+    let found = Memo::new(move |_| page.run.story.with(|story| story.divergences.to_vec()));
+    let difference = move || match found.get().split_first() {
+        Some((first, rest)) => {
+            let more = (!rest.is_empty()).then(|| more(page, rest.len()));
+            (one(page, first), more).into_any()
         }
         None => view! { <p class="difference-none">{tr!(divergence.none)}</p> }.into_any(),
     };
@@ -44,10 +32,50 @@ pub fn Strip() -> impl IntoView {
                 " "
                 {move || with_code(&hint())}
             </p>
-            <div class="difference" class:found=move || found.with(Option::is_some)>
+            <div class="difference" class:found=move || !found.with(Vec::is_empty)>
                 {difference}
             </div>
         </div>
+    }
+    .into_any()
+}
+
+/// The first difference: pressing it shows its moment. It lights up while that is the present one.
+fn one(page: Page, found: &Divergence) -> AnyView {
+    let at = found.at;
+    let near = move || {
+        let shown = page.run.clock.with(|clock| clock.shown);
+        (shown - page.run.shown_of(at)).abs() < LIT_MS
+    };
+    view! {
+        <button
+            class="difference-go"
+            class:now=near
+            title=tr!(divergence.go)
+            on:click=move |_| {
+                page.playing.set(false);
+                page.run.seek(at);
+            }
+        >
+            {icon("diamond")}
+            <span>
+                <b>{tr!(divergence.first)}</b>
+                " "
+                <time class="mono">{format::clock(at)}</time>
+                " "
+                <span class="difference-text">{words::divergence(found)}</span>
+            </span>
+        </button>
+    }
+    .into_any()
+}
+
+/// How many more there are: pressing it shows them one by one.
+fn more(page: Page, n: usize) -> AnyView {
+    view! {
+        <button class="difference-more" on:click=move |_| page.tab.set(Tab::Diagram)>
+            {tr!(divergence.more, n = n)}
+        </button>
     }
     .into_any()
 }

@@ -43,13 +43,13 @@ pub enum Happening {
     },
     /// A pass that did something.
     Pass(LoopId, Box<PassView>),
-    /// The first decision in which the lanes differ.
+    /// A decision in which the lanes differ.
     Divergence(Divergence),
     /// The verdict changed.
     Verdict(super::stage::VerdictView),
 }
 
-/// The first decision in which the lanes differ.
+/// A decision in which the lanes differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
     /// When.
@@ -58,10 +58,14 @@ pub struct Divergence {
     pub controller: LoopId,
     /// For which object.
     pub object: ObjectKey,
-    /// The pass of the level lane, if it made one that the edge lane did not.
+    /// The pass that decided: its lane and number.
+    pub pass: (LaneId, u64),
+    /// The pass of the level lane: the deciding one, or its counterpart if there was one.
     pub level: Option<PassView>,
-    /// The pass of the edge lane, if it made one that the level lane did not.
+    /// The pass of the edge lane, likewise.
     pub edge: Option<PassView>,
+    /// Decisions that differ as well because they followed from this one.
+    pub echoes: u32,
     /// The fault at the root of it, by its console line.
     pub because: Option<Str>,
 }
@@ -88,7 +92,7 @@ pub enum MarkKind {
     Script,
     /// A fault.
     Fault,
-    /// The first differing decision.
+    /// A differing decision.
     Divergence,
 }
 

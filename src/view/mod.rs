@@ -12,6 +12,7 @@ pub mod pacing;
 mod passes;
 mod places;
 mod session;
+pub mod spacetime;
 pub mod stage;
 mod story;
 

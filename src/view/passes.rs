@@ -105,39 +105,48 @@ pub fn find(run: &Run, lane: LaneId, number: u64) -> Option<PassRow> {
 pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
     let mut chain = Vec::new();
     let Some(lane) = run.lane(lane) else { return chain };
-    let Some(mut at) = find(run, lane.id, number) else { return chain };
-    loop {
+    let mut at = find(run, lane.id, number);
+    while let Some(row) = at {
         if chain.len() >= CHAIN_MAX {
             chain.push(Reason::More);
-            return chain;
+            break;
         }
-        let Cause::Watch(event, object, revision) = at.pass.woken_by.clone() else {
-            chain.push(Reason::Other(at.pass.woken_by.clone()));
-            return chain;
-        };
-        let told = run.story(lane.id);
-        let writer = match object.kind.is_answer() {
-            true => asker_of(told, &object, &at.pass),
-            false => writer_of(told, revision),
-        };
-        let did = if writer.is_none() { doer_of(run, lane.id, &at.pass) } else { None };
-        let done = writer.and_then(|pass| pass.ended).or(did.as_ref().map(|did| did.0.at));
-        chain.push(Reason::Watch { at: done, event, object, revision });
-        if let Some((input, of_script)) = did {
-            let (at, line) = (input.at, input.line.as_str().into());
-            chain.push(Reason::Did { at, line, of_script });
-        }
-        let Some(writer) = writer else { return chain };
-        at = row(lane, writer);
-        chain.push(Reason::Pass(Box::new(at.clone())));
+        at = step(run, lane, &row.pass, &mut chain);
     }
+    chain
+}
+
+/// Adds what woke a pass and who was behind that; the pass behind it, if it was one.
+fn step(run: &Run, lane: &Lane, pass: &PassRecord, chain: &mut Vec<Reason>) -> Option<PassRow> {
+    let entries = run.story(lane.id);
+    let Cause::Watch(event, object, trip) = pass.woken_by.clone() else {
+        chain.push(Reason::Other(pass.woken_by.clone()));
+        let earlier = row(lane, put_back_by(entries, pass)?);
+        chain.push(Reason::Pass(Box::new(earlier.clone())));
+        return Some(earlier);
+    };
+    let writer = match object.kind.is_answer() {
+        true => asker_of(entries, &object, pass),
+        false => writer_of(entries, trip.revision),
+    };
+    chain.push(Reason::Watch { at: Some(trip.sent), event, object, revision: trip.revision });
+    if let Some(writer) = writer {
+        let writer = row(lane, writer);
+        chain.push(Reason::Pass(Box::new(writer.clone())));
+        return Some(writer);
+    }
+    if let Some((input, of_script)) = doer_of(run, lane.id, trip.sent) {
+        let (at, line) = (input.at, input.line.as_str().into());
+        chain.push(Reason::Did { at, line, of_script });
+    }
+    None
 }
 
 fn row(lane: &Lane, pass: &Arc<PassRecord>) -> PassRow {
     PassRow { lane: lane.id, id: loop_id(pass.controller), pass: pass_view(&lane.world, pass) }
 }
 
-fn ended(entry: &Entry) -> Option<&Arc<PassRecord>> {
+pub(super) fn ended(entry: &Entry) -> Option<&Arc<PassRecord>> {
     match &entry.what {
         Told::World(Occurrence::PassEnded(pass)) => Some(pass),
         _ => None,
@@ -162,15 +171,34 @@ fn asker_of<'a>(
     before.into_iter().find(|pass| pass.acts.iter().any(asked))
 }
 
-/// What somebody did in this lane last before a pass that no other pass led to. A kubectl line
-/// takes effect at once, so what it wrote bears its time.
-fn doer_of<'a>(run: &'a Run, lane: LaneId, pass: &PassRecord) -> Option<(&'a Input, bool)> {
+/// The pass after which this one's key came back, by a back-off or a timer.
+pub(super) fn put_back_by<'a>(
+    entries: &'a [Entry],
+    pass: &PassRecord,
+) -> Option<&'a Arc<PassRecord>> {
+    if !matches!(pass.woken_by, Cause::Retry | Cause::Timer) {
+        return None;
+    }
+    entries.iter().rev().filter_map(ended).find(|other| {
+        let back = other.comes_back.as_ref();
+        other.number < pass.number
+            && other.controller == pass.controller
+            && other.key == pass.key
+            && back.is_some_and(|(_, cause)| *cause == pass.woken_by)
+    })
+}
+
+/// What somebody did in this lane at that moment. A kubectl line takes effect at once, so what it
+/// wrote bears its time.
+fn doer_of(run: &Run, lane: LaneId, at: Time) -> Option<(&Input, bool)> {
     let script = run.script().iter().map(|input| (input, true));
     let inputs = run.inputs().iter().map(|input| (input, false));
-    let before = script.chain(inputs).filter(|(input, _)| {
-        input.at <= pass.started && input.lanes.includes(lane) && !Fault::is_line(&input.line)
+    let mut then = script.chain(inputs).filter(|(input, _)| {
+        input.at == at
+            && input.lanes.includes(lane)
+            && !Fault::is_line(&input.line)
     });
-    before.max_by_key(|(input, of_script)| (input.at, !of_script))
+    then.next_back()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::custom;
+use crate::api::{ObjectKey, custom};
 use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
 use crate::manifest::{self, Problem};
@@ -18,6 +18,7 @@ use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
 use super::passes::{self, PassFilter, PassRow, Reason};
 use super::places::Memory;
+use super::spacetime::{self, Ask, Diagram};
 use super::stage::Stage;
 use super::story;
 
@@ -39,14 +40,17 @@ const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
 /// Moments that a jump in time may compute.
 const SEEK_BUDGET: u64 = 4_000_000;
 
+/// The divergences of a run, of this version and computed up to this moment.
+type Found = ((u64, Time), Arc<[Divergence]>);
+
 /// A run as it is looked at.
 pub struct Session {
     pub(super) run: Run,
     curve: Curve,
     memories: Vec<(LaneId, Memory)>,
     undone: Vec<Input>,
-    /// The divergence, with the version that it was looked up in.
-    divergence: RefCell<Option<(u64, Option<Divergence>)>>,
+    /// The divergences, with the version and the end of the run that they were looked up in.
+    divergences: RefCell<Option<Found>>,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
 }
@@ -75,7 +79,7 @@ impl Session {
             curve: Curve::default(),
             memories,
             undone: Vec::new(),
-            divergence: RefCell::default(),
+            divergences: RefCell::default(),
             draft: None,
         }
     }
@@ -440,7 +444,7 @@ impl Session {
 
     /// The newest lines of the log, newest last.
     pub fn log(&self, limit: usize) -> Vec<LogLine> {
-        story::log(&self.run, self.divergence(), limit)
+        story::log(&self.run, &self.divergences(), limit)
     }
 
     /// The passes that fit: `before` up to now, `after` of the computed future; oldest first.
@@ -465,7 +469,7 @@ impl Session {
 
     /// The marks of the whole run, the computed future included.
     pub fn marks(&self) -> Vec<Mark> {
-        story::marks(&self.run, self.divergence())
+        story::marks(&self.run, &self.divergences())
     }
 
     /// Stretches of the whole run in which a lane's verdict stayed the same.
@@ -473,18 +477,28 @@ impl Session {
         story::bands(&self.run)
     }
 
-    /// The first decision in which the lanes differ, up to now.
-    pub fn divergence(&self) -> Option<Divergence> {
-        let version = self.version();
-        let mut known = self.divergence.borrow_mut();
+    /// The decisions in which the lanes differ as far as the run was computed, oldest first.
+    pub fn divergences(&self) -> Arc<[Divergence]> {
+        let version = (self.version(), self.end());
+        let mut known = self.divergences.borrow_mut();
         match &*known {
             Some((of, found)) if *of == version => found.clone(),
             _ => {
-                let found = divergence::first(&self.run);
+                let found: Arc<[Divergence]> = divergence::all(&self.run).into();
                 *known = Some((version, found.clone()));
                 found
             }
         }
+    }
+
+    /// The run, or what led to something in it, as a space-time diagram.
+    pub fn diagram(&self, ask: &Ask) -> Diagram {
+        spacetime::diagram(&self.run, &self.divergences(), ask)
+    }
+
+    /// Objects that a diagram can follow.
+    pub fn diagram_objects(&self) -> Vec<ObjectKey> {
+        spacetime::objects(&self.run)
     }
 
     /// The hash of all that happened in a lane.

@@ -26,7 +26,7 @@ pub fn verdict_since(entries: &[Entry]) -> Option<Time> {
 }
 
 /// The newest `limit` lines, newest last.
-pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLine> {
+pub fn log(run: &Run, divergences: &[Divergence], limit: usize) -> Vec<LogLine> {
     let now = run.now();
     let mut lines: Vec<LogLine> = Vec::new();
     lines
@@ -44,9 +44,9 @@ pub fn log(run: &Run, divergence: Option<Divergence>, limit: usize) -> Vec<LogLi
         let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
         lines.extend(told.take(limit));
     }
-    if let Some(divergence) = divergence {
-        let at = divergence.at;
-        lines.push(LogLine { at, lane: None, what: Happening::Divergence(divergence) });
+    for divergence in divergences.iter().filter(|divergence| divergence.at <= now) {
+        let (at, what) = (divergence.at, Happening::Divergence(divergence.clone()));
+        lines.push(LogLine { at, lane: None, what });
     }
     lines.sort_by_key(|line| line.at);
     let surplus = lines.len().saturating_sub(limit);
@@ -84,7 +84,7 @@ fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
             let pass = pass_view(&lane.world, record);
             Happening::Pass(loop_id(record.controller), Box::new(pass))
         }
-        Told::World(Occurrence::Struck { to, event, object, how }) => Happening::Struck {
+        Told::World(Occurrence::Struck { to, event, object, how, .. }) => Happening::Struck {
             to: loop_id(*to),
             event: event.word().into(),
             object: object.clone(),
@@ -96,7 +96,7 @@ fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
 }
 
 /// The marks of the whole run.
-pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
+pub fn marks(run: &Run, divergences: &[Divergence]) -> Vec<Mark> {
     let mut marks = Vec::new();
     for lane in run.lanes() {
         let passes: Vec<Time> = pass_ends(run.story(lane.id)).collect();
@@ -115,7 +115,7 @@ pub fn marks(run: &Run, divergence: Option<Divergence>) -> Vec<Mark> {
             marks.push(Mark { at: input.at, lane: None, what });
         }
     }
-    if let Some(divergence) = divergence {
+    for divergence in divergences {
         marks.push(Mark { at: divergence.at, lane: None, what: MarkKind::Divergence });
     }
     marks.sort_by_key(|mark| (mark.at, mark.what));

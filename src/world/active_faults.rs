@@ -12,6 +12,7 @@ use crate::kernel::Time;
 use super::ControllerId;
 use super::fault::{ContainerTrouble, Fault, How, ServerTrouble, Target, Trap};
 use super::process::Process;
+use super::record::Trip;
 use super::request_trap::RequestTrap;
 use super::step::Step;
 use super::stream::{Fate, Flight};
@@ -278,9 +279,10 @@ impl World {
             return false;
         }
         (flight.fate, flight.late) = trap.fate();
-        let Flight { event, fate, stream, .. } = flight.clone();
+        let Flight { event, fate, stream, sent, arrives, .. } = flight.clone();
         let owner = self.streams[stream].owner;
-        self.tell_struck(owner, &event, fate);
+        let trip = Trip { revision: event.revision, sent, arrived: arrives };
+        self.tell_struck(owner, &event, fate, trip);
         if fate == Fate::HeldOnWire {
             self.stand_still(stream);
         }

@@ -35,6 +35,10 @@ pub enum Occurrence {
         object: ObjectKey,
         /// Of which kind of fault: `drop`, `delay`, `duplicate`, `reorder`.
         how: &'static str,
+        /// Its revision, when it left, and when it would have arrived.
+        trip: Trip,
+        /// Whether it was struck on the wire: then not even the cache knows of it in time.
+        on_wire: bool,
     },
     /// A process died.
     Killed(ControllerId),
@@ -106,13 +110,28 @@ pub struct Act {
     pub object: ObjectKey,
     /// The revision of the answer, or the refusal: HTTP code and message.
     pub outcome: Result<u64, (u16, String)>,
+    /// When it left.
+    pub asked: Time,
+    /// When the API server took it up.
+    pub served: Time,
+}
+
+/// The way of a watch event from the store to a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trip {
+    /// What it tells of.
+    pub revision: u64,
+    /// When it left: as the write was done, or as a broken watch was open again.
+    pub sent: Time,
+    /// When it was handed to the loop, behind the door.
+    pub arrived: Time,
 }
 
 /// What woke a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
-    /// A watch event of this object, of this revision.
-    Watch(WatchEventType, ObjectKey, u64),
+    /// A watch event of this object.
+    Watch(WatchEventType, ObjectKey, Trip),
     /// A resync.
     Resync,
     /// A look at everything, by a loop that changes do not wake.

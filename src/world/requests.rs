@@ -29,7 +29,9 @@ pub struct RequestInFlight {
     pub index: usize,
     /// What was asked.
     pub request: Request,
-    /// When it left.
+    /// When the request left.
+    pub asked: Time,
+    /// When it left; once answered, when the answer did.
     pub sent: Time,
     /// When it reaches the server, or, once answered, the client.
     pub arrives: Time,
@@ -54,10 +56,19 @@ impl World {
         self.next_message += 1;
         let reaches = !self.is_cut_off(owner);
         let latency = if reaches { self.latency(owner) } else { TIMEOUT };
-        let (sent, arrives) = (self.now, self.now + latency);
-        let answered = None;
-        let in_flight =
-            RequestInFlight { owner, epoch, pass, upkeep, index, request, sent, arrives, answered };
+        let (asked, sent, arrives) = (self.now, self.now, self.now + latency);
+        let in_flight = RequestInFlight {
+            owner,
+            epoch,
+            pass,
+            upkeep,
+            index,
+            request,
+            asked,
+            sent,
+            arrives,
+            answered: None,
+        };
         self.requests.insert(id, in_flight);
         self.put(arrives, Step::Arrive(id, upkeep));
     }
@@ -125,7 +136,7 @@ impl World {
         self.tell_mind(&in_flight, response);
         let Some(process) = self.processes.get_mut(&in_flight.owner) else { return };
         let Some(pass) = process.active.get_mut(&in_flight.pass) else { return };
-        note_act(&mut pass.record, &in_flight.request, response);
+        note_act(&mut pass.record, &in_flight, response);
         let timed_out = response.as_ref().is_err_and(|error| error.reason == Reason::Timeout);
         let is_creation = matches!(in_flight.request, Request::Create(_));
         if timed_out && is_creation && process.knobs.ignores_timeouts {
@@ -176,7 +187,8 @@ impl World {
 }
 
 /// Takes down what came of a request, for whoever asks why.
-fn note_act(record: &mut PassRecord, request: &Request, response: &Response) {
+fn note_act(record: &mut PassRecord, in_flight: &RequestInFlight, response: &Response) {
+    let request = &in_flight.request;
     if let (Ok(object), true) = (response, request.is_write()) {
         record.wrote.push(object.meta().resource_version);
     }
@@ -185,6 +197,7 @@ fn note_act(record: &mut PassRecord, request: &Request, response: &Response) {
             Ok(object) => (object.key(), Ok(object.meta().resource_version)),
             Err(error) => (request.key(), Err((error.reason.code(), error.message.clone()))),
         };
-        record.acts.push(Act { verb: request.verb(), object, outcome });
+        let (asked, served) = (in_flight.asked, in_flight.sent);
+        record.acts.push(Act { verb: request.verb(), object, outcome, asked, served });
     }
 }

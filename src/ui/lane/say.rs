@@ -25,7 +25,7 @@ pub fn Say(lane: Lane) -> impl IntoView {
         let stuck = stage.with(|stage| matches!(stage.verdict, VerdictView::Stuck { .. }));
         if stuck && page.watched.get().is_none() {
             let story = page.run.story.get();
-            Some(stage.with(|stage| words::why_stuck(lane.id, stage, story.divergence.as_ref())))
+            Some(stage.with(|stage| words::why_stuck(lane.id, stage, story.divergences.first())))
         } else {
             None
         }

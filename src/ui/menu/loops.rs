@@ -5,8 +5,9 @@ use leptos::prelude::*;
 
 use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
+use crate::ui::state::Tab;
 use crate::ui::words;
-use crate::view::{Fate, LoopId};
+use crate::view::{Fate, LaneId, LoopId};
 
 use super::{Does, Open, choice, item, knobs, lines};
 
@@ -20,8 +21,10 @@ pub fn items(open: Open, id: LoopId) -> AnyView {
     });
     let release = format!("fault release to={}", words::loop_name(id));
     let doubled = found.as_ref().and_then(|one| one.doubled);
+    let last = found.as_ref().and_then(|one| one.last.as_ref()).map(|pass| pass.number);
     view! {
         <div class="items">
+            {last.map(|number| why(open, lane, number))}
             {process(open, id, alive)}
             {doubled.map(|doubled| leader(open, id, doubled))}
             {next_event(open, id)}
@@ -44,6 +47,22 @@ fn process(open: Open, id: LoopId, alive: bool) -> AnyView {
         {item(open, again, Does::Runs, lines::process("restart", id))}
         {item(open, tr!(menu.pause_watch), Does::Runs, cut)}
         {item(open, tr!(menu.resync), Does::Runs, lines::process("resync", id))}
+    }
+    .into_any()
+}
+
+/// Picks the loop's last pass: the panel tells of it, and its chain is drawn on the stage.
+fn why(open: Open, lane: LaneId, number: u64) -> AnyView {
+    let press = move |_| {
+        open.close();
+        open.page.run.picked.set(Some((lane, number)));
+        open.page.linked.set(0);
+        open.page.tab.set(Tab::Passes);
+    };
+    view! {
+        <button class="item" on:click=press>
+            <span>{tr!(menu.why)}</span>
+        </button>
     }
     .into_any()
 }

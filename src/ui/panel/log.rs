@@ -146,7 +146,7 @@ fn text(what: &Happening) -> AnyView {
             .into_any()
         }
         Happening::Divergence(found) => {
-            view! { <b>{tr!(divergence.first)}</b>" "{words::divergence(found)} }.into_any()
+            view! { <b>{tr!(divergence.one)}</b>" "{words::divergence(found)} }.into_any()
         }
         Happening::Verdict(verdict) => {
             view! { <b>{words::verdict(verdict)}</b>" "{words::verdict_reason(verdict)} }.into_any()

@@ -4,6 +4,7 @@
 
 mod code;
 mod console;
+mod diagram;
 pub mod diff;
 pub mod draft;
 mod editor;
@@ -22,14 +23,15 @@ use super::dom;
 use super::i18n::tr;
 use super::state::{Page, Tab};
 
-const TABS: [Tab; 7] =
-    [Tab::Yaml, Tab::Console, Tab::Object, Tab::Passes, Tab::Events, Tab::Metrics, Tab::Code];
+const TABS: [Tab; 8] =
+    [Tab::Yaml, Tab::Console, Tab::Object, Tab::Passes, Tab::Diagram, Tab::Events, Tab::Metrics, Tab::Code];
 
 fn name(tab: Tab) -> &'static str {
     match tab {
         Tab::Yaml => "YAML",
         Tab::Console => tr!(panel.console),
         Tab::Passes => tr!(panel.passes),
+        Tab::Diagram => tr!(panel.diagram),
         Tab::Events => "Events",
         Tab::Object => tr!(object.tab),
         Tab::Metrics => tr!(panel.metrics),
@@ -42,6 +44,7 @@ fn id(tab: Tab) -> &'static str {
         Tab::Yaml => "yaml",
         Tab::Console => "console",
         Tab::Passes => "passes",
+        Tab::Diagram => "diagram",
         Tab::Events => "events",
         Tab::Object => "object",
         Tab::Metrics => "metrics",
@@ -103,6 +106,7 @@ pub fn Panel() -> impl IntoView {
                 {pane(Tab::Console, view! { <console::Console/> }.into_any())}
                 {pane(Tab::Object, view! { <object::ObjectTab/> }.into_any())}
                 {pane(Tab::Passes, view! { <passes::Passes/> }.into_any())}
+                {pane(Tab::Diagram, view! { <diagram::SpaceTime/> }.into_any())}
                 {pane(Tab::Events, view! { <events::Events/> }.into_any())}
                 {pane(Tab::Metrics, view! { <metrics::Metrics/> }.into_any())}
                 {pane(Tab::Code, view! { <code::Code/> }.into_any())}

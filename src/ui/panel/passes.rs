@@ -115,6 +115,7 @@ fn one(page: Page, row: &PassRow) -> AnyView {
     let go = move |_| {
         page.playing.set(false);
         page.run.picked.set(Some((lane, number)));
+        page.linked.set(0);
         page.run.seek(at);
     };
     let (name, pass) = (words::loop_of(row), row.pass.clone());

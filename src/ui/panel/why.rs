@@ -3,12 +3,14 @@
 
 use leptos::prelude::*;
 
-use crate::kernel::Time;
+use crate::ui::chain::{Kind, Link, links};
+use crate::ui::dom;
 use crate::ui::format;
 use crate::ui::i18n::tr;
 use crate::ui::icon::icon;
 use crate::ui::state::{Page, Tab};
 use crate::ui::words;
+use crate::view::spacetime::Focus;
 use crate::view::{Act, PassRow, Reason};
 
 use super::passes::chip;
@@ -33,6 +35,11 @@ pub fn Why() -> impl IntoView {
 
 fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
     let close = move |_| page.run.picked.set(None);
+    let which = (row.lane, row.pass.number);
+    let draw = move |_| {
+        page.focus.set(Some(Focus::Pass(which.0, which.1)));
+        page.tab.set(Tab::Diagram);
+    };
     let pass = &row.pass;
     let cache = match pass.behind {
         0 => tr!(why.fresh).to_owned(),
@@ -48,6 +55,7 @@ fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
             {chip(row.lane)}
             " "
             <h3>{words::loop_of(row)} " " <span class="mono">{pass.key.to_string()}</span></h3>
+            <button class="plain-button" on:click=draw>{tr!(why.draw)}</button>
             <button class="plain-button" aria-label=tr!(action.close) on:click=close>
                 {icon("close")}
             </button>
@@ -61,9 +69,23 @@ fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
             {back.map(|back| item(tr!(why.next), back))}
         </dl>
         <h4>{tr!(why.chain)}</h4>
-        <ol class="chain">{chain.iter().map(|reason| link(page, reason)).collect_view()}</ol>
+        {walk(page, &links(row, chain))}
     }
     .into_any()
+}
+
+/// The chain, oldest link first. The arrow keys walk it: up to the cause, down to the effect.
+fn walk(page: Page, links: &[Link]) -> AnyView {
+    let list = NodeRef::<leptos::html::Ol>::new();
+    let rows = links.iter().enumerate();
+    let rows = rows.map(|(index, link)| one(page, index, link, links.len())).collect_view();
+    let press = move |event: leptos::ev::KeyboardEvent| {
+        let Some(list) = list.get_untracked() else { return };
+        if dom::rove_freely(&list, "button", &event.key()) {
+            event.prevent_default();
+        }
+    };
+    view! { <ol class="chain" node_ref=list on:keydown=press>{rows}</ol> }.into_any()
 }
 
 fn item(name: &'static str, text: String) -> AnyView {
@@ -97,38 +119,23 @@ fn acts(acts: &[Act]) -> AnyView {
 }
 
 /// A link of the chain: pressing it shows its moment.
-fn link(page: Page, reason: &Reason) -> AnyView {
-    let (at, text) = match reason {
-        Reason::Did { at, line, .. } => (Some(*at), line.to_string()),
-        Reason::Pass(row) => {
-            (row.pass.ended, format!("{} · {}", words::loop_of(row), words::pass(&row.pass)))
-        }
-        Reason::Watch { at, event, object, revision } => {
-            let event = event.word();
-            (*at, tr!(why.watch, event = event, object = object, revision = revision))
-        }
-        Reason::Other(cause) => (None, words::woken(cause)),
-        Reason::More => (None, tr!(why.more).to_owned()),
-    };
-    let picks = match reason {
-        Reason::Pass(row) => Some((row.lane, row.pass.number)),
-        _ => None,
-    };
-    let go = move |at: Time| {
-        page.playing.set(false);
-        if let Some(picks) = picks {
-            page.run.picked.set(Some(picks));
-        }
-        page.run.seek(at);
-    };
-    let class = match reason {
-        Reason::Did { .. } => "you",
-        Reason::Pass(_) => "pass",
+fn one(page: Page, index: usize, link: &Link, of: usize) -> AnyView {
+    let back = of - 1 - index;
+    let (at, text, own) = (link.at, link.text.clone(), link.clone());
+    let here = move || page.linked.get() == back;
+    let class = match link.kind {
+        Kind::Did => "you",
+        Kind::Pass(_) => "pass",
         _ => "",
     };
+    let number = view! { <i class="number" aria-hidden="true">{index + 1}</i> };
     let inner = match at {
         Some(at) => view! {
-            <button on:click=move |_| go(at) title=tr!(log.go)>
+            <button
+                on:click=move |_| own.go(page)
+                on:focus=move |_| page.linked.set(back)
+                title=tr!(log.go)
+            >
                 <time class="mono">{format::clock(at)}</time>
                 <span>{text}</span>
             </button>
@@ -136,5 +143,11 @@ fn link(page: Page, reason: &Reason) -> AnyView {
         .into_any(),
         None => view! { <p>{text}</p> }.into_any(),
     };
-    view! { <li class=class>{inner}</li> }.into_any()
+    view! {
+        <li class=class class:here=here aria-current=move || here().then_some("step")>
+            {number}
+            {inner}
+        </li>
+    }
+    .into_any()
 }

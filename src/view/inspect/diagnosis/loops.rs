@@ -107,7 +107,7 @@ fn lost(run: &Run, lane: &Lane, process: &Process, key: &ObjectKey) -> Option<Lo
     let past = run.past(lane.id).iter().rev();
     let (at, event, object) = past
         .filter_map(|entry| match &entry.what {
-            Told::World(Occurrence::Struck { to, event, object, how: "drop" }) => {
+            Told::World(Occurrence::Struck { to, event, object, how: "drop", .. }) => {
                 let ours = to.role() == process.id.role() && is_of(object, key);
                 ours.then(|| (entry.at, *event, object.clone()))
             }

@@ -1,0 +1,211 @@
+//! What a diagram shows of each lane: a cone of causes, what has to do with an object, or all of a
+//! window in time. All are bounded, and what was left out is counted.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::api::ObjectKey;
+use crate::kernel::Time;
+use crate::scenario::Run;
+use crate::view::log::Divergence;
+use crate::world::{Cause, LaneId, PassRecord};
+
+use super::book::{Book, Struck};
+use super::{Ask, Focus, ItemId, PASSES_MAX};
+
+/// What was chosen of each lane, in the order of the books.
+pub struct Chosen {
+    /// Identities, in the order of the lanes shown.
+    pub lanes: Vec<(LaneId, BTreeSet<ItemId>)>,
+    /// Passes that were left out.
+    pub left_out: usize,
+}
+
+/// Chooses.
+pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) -> Chosen {
+    let since =
+        ask.within.map(|within| Time::ZERO + run.now().since(Time::ZERO).saturating_sub(within));
+    let mut chosen = Chosen { lanes: Vec::new(), left_out: 0 };
+    // A pass is in one lane, whichever was asked for.
+    let lane = match &ask.focus {
+        Focus::Pass(lane, _) => Some(*lane),
+        _ => ask.lane,
+    };
+    for book in books.iter().filter(|book| lane.is_none_or(|lane| lane == book.id())) {
+        let (ids, left_out) = match &ask.focus {
+            Focus::Pass(_, number) => cone(book, vec![ItemId::Pass(*number)]),
+            Focus::Divergence(place) => match divergences.get(*place) {
+                Some(found) => cone(book, roots(book, found)),
+                None => continue,
+            },
+            Focus::Everything => window(book, run.now(), since, ask.idle, None),
+            Focus::Object(key) => window(book, run.now(), since, ask.idle, Some(key)),
+        };
+        chosen.left_out += left_out;
+        chosen.lanes.push((book.id(), ids));
+    }
+    chosen
+}
+
+fn acts(pass: &PassRecord) -> bool {
+    !pass.does.is_empty() || pass.error.is_some() || pass.crashed
+}
+
+fn concerns(pass: &PassRecord, key: &ObjectKey) -> bool {
+    pass.key == *key
+        || pass.acts.iter().any(|act| act.object == *key)
+        || matches!(&pass.woken_by, Cause::Watch(_, object, _) if object == key)
+}
+
+/// Where the search for what led to a differing decision starts in a lane: from the pass that
+/// decided, or from what this lane did instead, or never heard of.
+fn roots(book: &Book, found: &Divergence) -> Vec<ItemId> {
+    let own = match book.id() {
+        LaneId::Edge => &found.edge,
+        LaneId::Level => &found.level,
+    };
+    if let Some(pass) = own {
+        return vec![ItemId::Pass(pass.number)];
+    }
+    let decider = found.level.as_ref().or(found.edge.as_ref());
+    let Some(decider) = decider else { return Vec::new() };
+    let id = decider.controller;
+    let mut roots: Vec<ItemId> =
+        book.untold(id, decider.started).into_iter().map(ItemId::Struck).collect();
+    let mut died =
+        book.lives.iter().filter(|(_, (at, who, up))| *who == id && !*up && *at <= decider.started);
+    roots.extend(died.next_back().map(|(place, _)| ItemId::Life(*place)));
+    if roots.is_empty() {
+        // What it did last before, for the same object.
+        let before = book.passes.values().rev().find(|pass| {
+            pass.controller == id && pass.key == decider.key && pass.started <= decider.started
+        });
+        roots.extend(before.map(|pass| ItemId::Pass(pass.number)));
+    }
+    roots
+}
+
+/// All that led to some items, breadth first: of too much, the nearest.
+fn cone(book: &Book, roots: Vec<ItemId>) -> (BTreeSet<ItemId>, usize) {
+    let mut found = BTreeSet::new();
+    let mut left_out = BTreeSet::new();
+    let mut passes = 0;
+    let mut next: VecDeque<ItemId> = roots.iter().copied().collect();
+    while let Some(id) = next.pop_front() {
+        if found.contains(&id) {
+            continue;
+        }
+        if let ItemId::Pass(_) = id {
+            if passes >= PASSES_MAX {
+                left_out.insert(id);
+                continue;
+            }
+            passes += 1;
+        }
+        found.insert(id);
+        next.extend(behind(book, id));
+    }
+    // Of the pass that is asked about, all that it asked for.
+    for root in roots {
+        if let ItemId::Pass(number) = root {
+            found.extend(requests(book, number));
+        }
+    }
+    (found, left_out.len())
+}
+
+/// What an item came from, the nearest first.
+pub fn behind(book: &Book, id: ItemId) -> Vec<ItemId> {
+    match id {
+        ItemId::Input(..) => Vec::new(),
+        ItemId::Pass(number) => {
+            book.passes.get(&number).map_or(Vec::new(), |pass| book.behind_pass(pass))
+        }
+        ItemId::Request(number, _) => vec![ItemId::Pass(number)],
+        ItemId::Waking(number) => {
+            let Some(pass) = book.passes.get(&number) else { return Vec::new() };
+            let Cause::Watch(_, _, trip) = &pass.woken_by else { return Vec::new() };
+            let fault = struck_on_way(book, pass).and_then(|struck| book.behind_struck(struck));
+            book.behind_write(trip.revision, trip.sent).into_iter().chain(fault).collect()
+        }
+        ItemId::Struck(place) => {
+            let Some(struck) = book.struck.get(&place) else { return Vec::new() };
+            let write = book.behind_write(struck.trip.revision, struck.trip.sent);
+            write.into_iter().chain(book.behind_struck(struck)).collect()
+        }
+        ItemId::Life(place) => {
+            let at = book.lives.get(&place).map(|(at, ..)| *at);
+            at.and_then(|at| book.behind_life(at)).into_iter().collect()
+        }
+    }
+}
+
+/// The fault that the watch event met which woke a pass, if it met one.
+pub fn struck_on_way<'a>(book: &'a Book, pass: &PassRecord) -> Option<&'a Struck<'a>> {
+    let Cause::Watch(_, _, trip) = &pass.woken_by else { return None };
+    book.struck
+        .values()
+        .find(|struck| struck.to == pass.controller && struck.trip.revision == trip.revision)
+}
+
+fn requests(book: &Book, number: u64) -> impl Iterator<Item = ItemId> {
+    let count = book.passes.get(&number).map_or(0, |pass| pass.acts.len());
+    (0..count).map(move |index| ItemId::Request(number, index))
+}
+
+/// The passes around a moment that fit, with all that touches them.
+fn window(
+    book: &Book,
+    now: Time,
+    since: Option<Time>,
+    idle: bool,
+    of: Option<&ObjectKey>,
+) -> (BTreeSet<ItemId>, usize) {
+    const AFTER: usize = PASSES_MAX / 3;
+    let fits =
+        |pass: &&&Arc<PassRecord>| (idle || acts(pass)) && of.is_none_or(|key| concerns(pass, key));
+    let fitting = || book.passes.values().filter(fits);
+    let shown = |pass: &&&Arc<PassRecord>| since.is_none_or(|since| pass.started >= since);
+    let mut past: Vec<u64> =
+        fitting().filter(shown).filter(|p| p.started <= now).map(|p| p.number).collect();
+    let mut future: Vec<u64> = fitting().filter(|p| p.started > now).map(|p| p.number).collect();
+    let fitted = fitting().count();
+    past.drain(..past.len().saturating_sub(PASSES_MAX - AFTER.min(future.len())));
+    future.truncate(AFTER);
+    past.append(&mut future);
+    let left_out = fitted - past.len();
+    let first = past.iter().filter_map(|number| book.passes.get(number)).map(|p| p.started).min();
+    let mut found = BTreeSet::new();
+    for number in past {
+        found.insert(ItemId::Pass(number));
+        found.extend(requests(book, number));
+        let woken = behind(book, ItemId::Pass(number));
+        // Who was before it is there by itself, if it fits.
+        let near = woken.iter().filter(|id| !matches!(id, ItemId::Pass(_)));
+        for id in near {
+            found.insert(*id);
+            let source = behind(book, *id);
+            found.extend(source.into_iter().filter(|id| matches!(id, ItemId::Input(..))));
+        }
+    }
+    let from = since.into_iter().chain(first).max().unwrap_or(Time::ZERO);
+    let struck = book.struck.iter().filter(|(_, struck)| {
+        struck.at >= from && of.is_none_or(|key| struck.object == key) && is_alone(book, struck)
+    });
+    found.extend(struck.take(PASSES_MAX).map(|(place, _)| ItemId::Struck(*place)));
+    if of.is_none() {
+        let inputs = book.inputs().filter(|(_, input)| input.at >= from);
+        found.extend(inputs.take(PASSES_MAX).map(|(id, _)| id));
+        let lives = book.lives.iter().filter(|(_, (at, ..))| *at >= from);
+        found.extend(lives.take(PASSES_MAX).map(|(place, _)| ItemId::Life(*place)));
+    }
+    (found, left_out)
+}
+
+/// Whether a struck message woke nobody: one that did is drawn as what woke the pass.
+fn is_alone(book: &Book, struck: &Struck) -> bool {
+    !book.passes.values().any(|pass| {
+        pass.controller == struck.to
+            && matches!(&pass.woken_by, Cause::Watch(_, _, t) if t.revision == struck.trip.revision)
+    })
+}
