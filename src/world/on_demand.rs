@@ -67,6 +67,10 @@ impl World {
         }
         let called = CALLED.iter().filter(|(own, _)| *own == kind);
         called.for_each(|(_, id)| self.call(*id));
+        // Preemption asks them; runs without any stay as they were.
+        if kind == Kind::PodDisruptionBudget {
+            self.watch_more(ControllerId::Scheduler, kind);
+        }
         if is_collected_later(kind) {
             self.watch_more(ControllerId::GarbageCollector, kind);
         }
