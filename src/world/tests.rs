@@ -325,3 +325,30 @@ fn a_crash_strikes_the_next_pass_and_no_later_life() {
     assert!(is_alive(&world), "the dead are not struck");
     assert_eq!(world.verdict(), Verdict::Converged);
 }
+
+#[test]
+fn nothing_is_due_any_more_when_a_namespace_is_gone() {
+    let kinds = [Kind::Deployment, Kind::ReplicaSet];
+    for (flavour, kind) in [Flavour::Level, Flavour::Edge]
+        .into_iter()
+        .flat_map(|flavour| kinds.map(|kind| (flavour, kind)))
+    {
+        let told = format!("{flavour:?}, {kind:?}");
+        let mut world = World::new(Options { flavour, seed: 3, ..Options::default() });
+        let create = |world: &mut World, kind, value| {
+            let object = Object::from_value(kind, value).unwrap();
+            world.request(&Request::Create(Arc::new(object))).unwrap();
+        };
+        create(&mut world, Kind::Namespace, json!({"metadata": {"name": "x"}}));
+        let mut web = replica_set(3).to_value();
+        web["metadata"]["namespace"] = json!("x");
+        create(&mut world, kind, web);
+        run_for(&mut world, 30);
+        assert_eq!(world.verdict(), Verdict::Converged, "{told}");
+        let key = ObjectKey::new(Kind::Namespace, "", "x");
+        world.request(&Request::Delete(key.clone(), DeleteOptions::default())).unwrap();
+        run_for(&mut world, 60);
+        assert!(world.store().get(&key).is_none(), "{told}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{told}: {:?}", world.next_event_time());
+    }
+}
