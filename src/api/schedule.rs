@@ -1,6 +1,7 @@
 //! A schedule of five fields, as a CronJob has it: minute, hour, day of the month, month, day of
 //! the week; in UTC, or as the clocks of a time zone show it. What falls into the hour that is left
-//! out in spring does not happen; what falls into the hour that comes twice in autumn does so twice.
+//! out in spring does not happen; what falls into the hour that comes twice in autumn does so
+//! twice.
 //!
 //! Follows the syntax of <https://pkg.go.dev/github.com/robfig/cron/v3> (`ParseStandard`): lists,
 //! ranges, steps, names of months and days, `@hourly` and its like. If both days are restricted,

@@ -3,10 +3,11 @@
 //!
 //! Its memory is what kube-scheduler keeps: the nodes with what is taken of them, the pods whose
 //! binding is under way (assumed to be there until the cache shows it), the pods that found no
-//! node, the pods that were promised one. Changes keep it up to date, so a decision costs a look at each node and none at pods.
+//! node, the pods that were promised one. Changes keep it up to date, so a decision costs a look at
+//! each node and none at pods, unless some must be made to go for it.
 //!
-//! Left out: an active queue in the order of priorities, scheduler profiles and extenders, looking at a part of the
-//! nodes in clusters of more than 100, Permit and Reserve, volumes.
+//! Left out: an active queue in the order of priorities, scheduler profiles and extenders, looking
+//! at a part of the nodes in clusters of more than 100, Permit and Reserve, volumes.
 
 pub mod affinity;
 pub mod cluster;
@@ -172,6 +173,7 @@ impl Scheduler {
             }
             Err(unfit) => {
                 self.pending.failed(key, priority_of(pod), &unfit.error, cx.now);
+                self.nominees.remember(pod);
                 self.make_room(object, &incoming, &unfit, cx)
             }
         }

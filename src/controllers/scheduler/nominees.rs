@@ -39,6 +39,13 @@ impl Nominees {
         self.0.insert(key_of(pod), placement);
     }
 
+    /// Takes the promise in a pod's status, if none is remembered.
+    pub fn remember(&mut self, pod: &Pod) {
+        if let Some(node) = nominated_node(pod).filter(|_| !self.0.contains_key(&key_of(pod))) {
+            self.promise(pod, &node);
+        }
+    }
+
     /// Forgets a pod that has a node, is gone, or lost its promise.
     pub fn forget(&mut self, key: &ObjectKey) {
         self.0.remove(key);

@@ -2,8 +2,8 @@
 //! change that may help against what rejected a pod moves it back to the queue, at once or, if its
 //! last attempt is too recent, after its back-off of 1 s, 2 s, 4 s ... 10 s; without such a change
 //! after five minutes. Queueing hints are by filter, not by amount: any freed pod wakes all that
-//! lacked resources. Of those that one change wakes, the highest priority is looked at first; it does
-//! not overtake what is in the queue already.
+//! lacked resources. Of those that one change wakes, the highest priority is looked at first; it
+//! does not overtake what is in the queue already.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

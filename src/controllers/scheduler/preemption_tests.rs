@@ -209,6 +209,24 @@ fn a_pod_that_waits_for_its_victims_makes_no_more_pods_go() {
 }
 
 #[test]
+fn a_promise_outlasts_a_binding_that_failed() {
+    let mut cluster = cluster_of(&[("node-1", "1")]);
+    placed(&mut cluster, pod("small", "800m", ""), "node-1", 0);
+    cluster.create(Kind::Pod, pod("big", "800m", "mid"));
+    cluster.advance(Duration::from_secs(20));
+    cluster.refuse = |request| {
+        let bind = matches!(request, Request::Bind(..));
+        bind.then(|| crate::apiserver::ApiError::new(Reason::InternalError, "etcd is away"))
+    };
+    end(&mut cluster, "small");
+    cluster.create(Kind::Pod, pod("late", "800m", ""));
+    cluster.refuse = |_| None;
+    cluster.advance(Duration::from_secs(30));
+    assert_eq!(stored(&cluster, "big").spec.node_name.as_deref(), Some("node-1"));
+    assert_eq!(stored(&cluster, "late").spec.node_name, None);
+}
+
+#[test]
 fn a_still_higher_pod_takes_the_promise_away() {
     let mut cluster = cluster_of(&[("node-1", "1")]);
     placed(&mut cluster, pod("small", "800m", ""), "node-1", 0);
