@@ -22,6 +22,7 @@ mod quantity;
 mod replica_set;
 mod schedule;
 pub mod selector;
+mod time_zone;
 mod timestamp;
 
 use std::collections::BTreeMap;
@@ -52,6 +53,7 @@ pub use quantity::{Quantity, QuantityError, QuantityFormat};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 pub use schedule::Schedule;
 pub use selector::LabelSelector;
+pub use time_zone::TimeZone;
 pub use timestamp::Timestamp;
 
 /// Text that is copied often and changed never: names, labels, reasons.

@@ -1,11 +1,13 @@
 //! A schedule of five fields, as a CronJob has it: minute, hour, day of the month, month, day of
-//! the week; all in UTC.
+//! the week; in UTC, or as the clocks of a time zone show it. What falls into the hour that is left
+//! out in spring does not happen; what falls into the hour that comes twice in autumn does so
+//! twice.
 //!
 //! Follows the syntax of <https://pkg.go.dev/github.com/robfig/cron/v3> (`ParseStandard`): lists,
 //! ranges, steps, names of months and days, `@hourly` and its like. If both days are restricted,
 //! either of them suffices. Left out: `@every`.
 
-use super::Timestamp;
+use super::{TimeZone, Timestamp};
 
 /// The moments at which something shall happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,7 @@ pub struct Schedule {
     /// Whether days of the month, or of the week, are not restricted.
     any_day: bool,
     any_weekday: bool,
+    zone: TimeZone,
 }
 
 struct Field {
@@ -42,6 +45,8 @@ const MINUTE: i64 = 60;
 const DAY: i64 = 86_400;
 /// Years that are looked ahead for a moment (29 February may be eight years away).
 const YEARS_AHEAD: i64 = 9;
+/// Changes of clocks that are looked beyond.
+const CHANGES_AHEAD: i64 = 2 * YEARS_AHEAD;
 
 impl Schedule {
     /// Reads the text.
@@ -75,11 +80,35 @@ impl Schedule {
             weekdays: weekdays.0,
             any_day: days.1,
             any_weekday: weekdays.1,
+            zone: TimeZone::UTC,
         })
+    }
+
+    /// The same, by the clocks of a time zone.
+    pub fn in_zone(self, zone: TimeZone) -> Schedule {
+        Schedule { zone, ..self }
     }
 
     /// The first moment after `after`; nothing if there is none within some years.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
+        let (mut after, mut since) = (after.0, after);
+        for _ in 0..CHANGES_AHEAD {
+            let offset = self.zone.offset_at(since);
+            let found = self.next_on_clock(Timestamp(after + offset));
+            let found = found.map(|at| Timestamp(at.0 - offset));
+            match self.zone.next_change(since) {
+                // The clocks are put forward or back before that.
+                Some(change) if found.is_none_or(|found| found >= change) => {
+                    (after, since) = (change.0 - 1, change);
+                }
+                _ => return found,
+            }
+        }
+        None
+    }
+
+    /// The first moment that a clock shows after `after`.
+    fn next_on_clock(&self, after: Timestamp) -> Option<Timestamp> {
         let start = (after.0.div_euclid(MINUTE) + 1) * MINUTE;
         let first_day = start.div_euclid(DAY);
         let last_day = first_day + YEARS_AHEAD * 366;
@@ -180,6 +209,24 @@ mod tests {
         let after = Timestamp::parse(after).expect("a time");
         let schedule = Schedule::parse(schedule).expect(schedule);
         schedule.next(after).map_or("never".into(), |at| at.to_string())
+    }
+
+    #[test]
+    fn clocks_that_are_put_forward_leave_out_and_those_put_back_repeat() {
+        let next = |zone: &str, schedule: &str, after: &str| {
+            let zone = TimeZone::named(zone).expect(zone);
+            let schedule = Schedule::parse(schedule).expect(schedule).in_zone(zone);
+            let after = Timestamp::parse(after).expect("a time");
+            schedule.next(after).map_or("never".into(), |at| at.to_string())
+        };
+        let seoul = next("Asia/Seoul", "0 9 * * *", "2026-01-01T00:00:00Z");
+        assert_eq!(seoul, "2026-01-02T00:00:00Z");
+        let berlin = |schedule, after| next("Europe/Berlin", schedule, after);
+        assert_eq!(berlin("0 6 * * *", "2026-03-28T05:00:00Z"), "2026-03-29T04:00:00Z");
+        assert_eq!(berlin("30 2 * * *", "2026-03-28T01:30:00Z"), "2026-03-30T00:30:00Z");
+        assert_eq!(berlin("30 2 * * *", "2026-10-24T23:00:00Z"), "2026-10-25T00:30:00Z");
+        assert_eq!(berlin("30 2 * * *", "2026-10-25T00:30:00Z"), "2026-10-25T01:30:00Z");
+        assert_eq!(berlin("59 23 31 2 *", "2026-10-25T00:30:00Z"), "never");
     }
 
     #[test]

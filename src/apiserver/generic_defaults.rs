@@ -97,6 +97,8 @@ fn stateful_set(spec: &mut Map<String, Value>) {
             && let Some(rolling) = part(strategy, "rollingUpdate")
         {
             fill(rolling, "partition", 0.into());
+            // Off by default in 1.36 (MaxUnavailableStatefulSet).
+            rolling.remove("maxUnavailable");
         }
     }
     if let Some(policy) = part(spec, "persistentVolumeClaimRetentionPolicy") {
@@ -178,6 +180,9 @@ mod tests {
             set["updateStrategy"],
             json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
         );
+        let rolling = json!({"rollingUpdate": {"maxUnavailable": 2, "partition": 1}});
+        let set = defaulted(Kind::StatefulSet, json!({"updateStrategy": rolling}));
+        assert_eq!(set["updateStrategy"]["rollingUpdate"], json!({"partition": 1}));
         let by_hand = defaulted(Kind::StatefulSet, json!({"updateStrategy": {"type": "OnDelete"}}));
         assert_eq!(by_hand["updateStrategy"], json!({"type": "OnDelete"}));
     }

@@ -277,6 +277,8 @@ impl ApiServer {
         }
         let mut pod = pod.clone();
         pod.spec.node_name = Some(node.clone());
+        // Since v1.35 (ClearingNominatedNodeNameAfterBinding).
+        pod.status.rest.remove("nominatedNodeName");
         strategy::set_pod_scheduled(&mut pod, Timestamp::from(now));
         self.store.put(Object::Pod(pod))
     }

@@ -2,7 +2,7 @@
 
 use crate::api::{
     Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Node, Object, Pod,
-    ReplicaSet, StrMap, Timestamp,
+    ReplicaSet, StrMap, Timestamp, Value,
 };
 
 use super::command::Select;
@@ -93,6 +93,13 @@ fn describe(object: &Object, api: &dyn Api, out: &mut Output) {
 }
 
 fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet<'_>) {
+    if let Some(priority) = pod.spec.rest.get("priority").and_then(Value::as_i64) {
+        sheet.field("Priority", priority.to_string());
+    }
+    let class = pod.spec.rest.get("priorityClassName").and_then(Value::as_str);
+    if let Some(class) = class.filter(|class| !class.is_empty()) {
+        sheet.field("Priority Class Name", class);
+    }
     sheet.field("Node", pod.spec.node_name.as_deref().unwrap_or("<none>"));
     let status = pod_status(pod);
     match pod.metadata.deletion_timestamp {
@@ -106,6 +113,9 @@ fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet<'_>) {
         if let Some(text) = text {
             sheet.field(field, text);
         }
+    }
+    if let Some(node) = pod.status.rest.get("nominatedNodeName").and_then(Value::as_str) {
+        sheet.field("NominatedNodeName", node);
     }
     let lists = [
         ("Init Containers", &pod.spec.init_containers, &pod.status.init_container_statuses),

@@ -19,7 +19,6 @@ const OF_PODS: &[&str] = &[
     "hostPID",
     "hostname",
     "imagePullSecrets",
-    "priorityClassName",
     "resourceClaims",
     "runtimeClassName",
     "securityContext",

@@ -166,8 +166,12 @@ impl ContainerRecord {
     pub fn start(&mut self, spec: &Container, new: NewRun) -> Option<Duration> {
         let image = spec.image.clone().unwrap_or_default();
         let waited = self.start_takes(spec);
-        if new.ends && self.role == Role::Main {
-            self.behaviour = command::to_its_end(self.behaviour, spec);
+        match self.role {
+            Role::Main if new.ends => {
+                self.behaviour = command::to_its_end(self.behaviour, spec);
+            }
+            Role::Init => self.behaviour = command::of_init(self.behaviour, spec),
+            Role::Main | Role::Sidecar => {}
         }
         let runs_for = match self.role {
             Role::Init => Some(self.behaviour.exits_after.unwrap_or(INIT_RUNS_FOR)),

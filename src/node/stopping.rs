@@ -2,13 +2,15 @@
 //!
 //! Follows `killContainer` and `killContainersWithSyncResult`
 //! (`pkg/kubelet/kuberuntime/kuberuntime_container.go`) and `kuberuntime_termination_order.go`. Of
-//! preStop hooks only `sleep` takes time here: nothing runs that another could call.
+//! preStop hooks `sleep` takes time, and an `exec` that does nothing but sleep: nothing runs here
+//! that another could call. Left out: hooks that fail.
 
 use std::time::Duration;
 
 use crate::api::{Container, Pod};
 use crate::kernel::Time;
 
+use super::command;
 use super::container::{Role, Stopping, spec_of};
 use super::host::Host;
 use super::pod_actions::Slot;
@@ -64,9 +66,11 @@ pub(super) fn stop(
 }
 
 fn pre_stop_sleep(container: &Container) -> Duration {
-    let lifecycle = container.rest.get("lifecycle");
-    let seconds = lifecycle.and_then(|l| l["preStop"]["sleep"]["seconds"].as_u64());
-    seconds.map_or(Duration::ZERO, Duration::from_secs)
+    let Some(hook) = container.rest.get("lifecycle").map(|lifecycle| &lifecycle["preStop"]) else {
+        return Duration::ZERO;
+    };
+    let seconds = hook["sleep"]["seconds"].as_u64().map(Duration::from_secs);
+    seconds.unwrap_or_else(|| command::sleeps_for(&hook["exec"]["command"]))
 }
 
 /// Whether it is this container's turn to stop: all that were started after a sidecar go first.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, custom};
 use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
-use crate::world::{Fault, Lane, World};
+use crate::world::{Fault, Lane, Target, World};
 
 use super::{complete, ledger, load, repository};
 
@@ -94,8 +94,27 @@ fn inflict(world: &mut World, fault: Fault) -> Output {
         }
         fault => fault,
     };
+    let replaced = match &fault {
+        Fault::Crash(target, _) => match armed(world, target) {
+            Ok(replaced) => replaced,
+            Err(why) => return refuse(why),
+        },
+        _ => String::new(),
+    };
     world.inflict(&fault);
-    Output::new(format!("{fault}\n"), false)
+    Output::new(format!("{fault}\n{replaced}"), false)
+}
+
+/// What is to be said of a crash that is about to be armed: which one it replaces. An error if
+/// nobody is alive who could crash.
+fn armed(world: &World, target: &Target) -> Result<String, String> {
+    let ids = world.targets(target);
+    let processes: Vec<_> = ids.iter().filter_map(|id| world.process(*id)).collect();
+    if !processes.is_empty() && processes.iter().all(|process| !process.alive) {
+        return Err(format!("{target} is dead and makes no pass; first: fault restart {target}"));
+    }
+    let before = processes.iter().find_map(|process| process.crash_at);
+    Ok(before.map_or_else(String::new, |point| format!("instead of point={}\n", point.word())))
 }
 
 /// The pod that `name`, `namespace/name` or `$(selector)[n]` names.
@@ -167,5 +186,36 @@ impl Api for Shell<'_> {
             let name = &pod.name;
             Err(format!("pod {name} does not have a host assigned"))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{In, Run, Scenario};
+    use crate::world::LaneId;
+
+    fn said(run: &mut Run, line: &str) -> (String, bool) {
+        let answers = run.act(line, None, In::Level).expect("there is room");
+        let (_, output) = answers.into_iter().find(|(lane, _)| *lane == LaneId::Level).expect("it");
+        (output.text, output.error)
+    }
+
+    #[test]
+    fn a_crash_of_the_dead_is_refused_and_one_that_replaces_another_says_so() {
+        let scenario = Scenario::read("test", "title: Test\n").expect("a scenario");
+        let mut run = Run::new(Arc::new(scenario), 1, Vec::new());
+        let first = said(&mut run, "fault crash replicaset");
+        assert_eq!(first, ("fault crash replicaset point=beforeWrite\n".into(), false));
+        let second = said(&mut run, "fault crash replicaset point=beforeRead");
+        let expected = "fault crash replicaset point=beforeRead\ninstead of point=beforeWrite\n";
+        assert_eq!(second, (expected.into(), false));
+        said(&mut run, "fault kill replicaset");
+        let refused = said(&mut run, "fault crash replicaset");
+        let expected =
+            "error: replicaset is dead and makes no pass; first: fault restart replicaset\n";
+        assert_eq!(refused, (expected.into(), true));
+        assert!(!said(&mut run, "fault restart replicaset").1);
+        assert!(!said(&mut run, "fault crash replicaset").1);
     }
 }

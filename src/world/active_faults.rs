@@ -164,7 +164,7 @@ impl World {
             }
             Fault::Crash(target, point) => {
                 for id in self.targets(target) {
-                    if let Some(process) = self.processes.get_mut(&id) {
+                    if let Some(process) = self.processes.get_mut(&id).filter(|p| p.alive) {
                         process.crash_at = Some(*point);
                     }
                 }

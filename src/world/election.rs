@@ -61,6 +61,7 @@ impl World {
             return;
         }
         self.add_standby(second);
+        self.watch_alike(id, second);
         let alive = self.processes.get(&id).is_some_and(|process| process.alive);
         for (id, up) in [(id, alive), (second, true)] {
             let seen = (0, self.now);

@@ -20,7 +20,8 @@ pub enum Fault {
     Kill(Target, Option<Duration>),
     /// A dead process starts; a running one is killed first.
     Restart(Target),
-    /// The next pass dies at this point.
+    /// The next pass dies at this point. One that is armed already is replaced; a dead process has
+    /// no next pass, and what comes after it is not struck.
     Crash(Target, CrashPoint),
     /// The next watch events that match are struck.
     Message(Trap),
@@ -99,7 +100,7 @@ pub enum How {
     Delay(Duration),
     /// It comes twice.
     Duplicate,
-    /// It comes after its successor.
+    /// It comes after its successor, or after 5 s if none comes.
     Reorder,
     /// It stands still until somebody lets it go.
     Hold,

@@ -271,9 +271,10 @@ impl Mind {
     }
 
     /// Edge: what is left of a plan, to be tried again.
-    pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
+    pub fn on_resume(&mut self, key: &ObjectKey, plan: Plan, cx: &Context) -> Plan {
         match self {
-            Mind::ReplicaSet(ledger) => replica_set::on_resume(plan, cx, ledger),
+            Mind::Deployment(ledger) => deployment::on_resume(key, plan, ledger),
+            Mind::ReplicaSet(ledger) => replica_set::on_resume(key, plan, cx, ledger),
             Mind::HorizontalAutoscaler(autoscaler) => autoscaler.on_resume(plan, cx),
             Mind::GitOps(gitops) => gitops.on_resume(plan, cx),
             Mind::Order(orders) => orders.on_resume(plan, cx),

@@ -68,9 +68,21 @@ impl World {
         }
         let called = CALLED.iter().filter(|(own, _)| *own == kind);
         called.for_each(|(_, id)| self.call(*id));
+        // Preemption asks them; runs without any stay as they were.
+        if kind == Kind::PodDisruptionBudget {
+            let both = [Some(ControllerId::Scheduler), ControllerId::Scheduler.second()];
+            both.into_iter().flatten().for_each(|id| _ = self.watch_more(id, kind));
+        }
         if is_collected_later(kind) {
             self.watch_more(ControllerId::GarbageCollector, kind);
         }
+    }
+
+    /// A second process watches what the first has come to watch.
+    pub(super) fn watch_alike(&mut self, first: ControllerId, second: ControllerId) {
+        let of = |id| move |stream: &&Stream| stream.owner == id;
+        let kinds: Vec<Kind> = self.streams.iter().filter(of(first)).map(|s| s.kind).collect();
+        kinds.into_iter().for_each(|kind| _ = self.watch_more(second, kind));
     }
 
     /// Starts the controller of this name, before there is anything to do for it.

@@ -76,7 +76,7 @@ impl World {
             }
             Work::Resume(key, run) => {
                 let rest = run.plan().clone();
-                let plan = self.edge_plan(id, |mind, cx| mind.on_resume(rest, cx));
+                let plan = self.edge_plan(id, |mind, cx| mind.on_resume(&key, rest, cx));
                 (key, Cause::Retry, PassRun::new(plan))
             }
         };

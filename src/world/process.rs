@@ -58,8 +58,8 @@ pub struct Process {
     pub further_causes: BTreeMap<ObjectKey, VecDeque<Cause>>,
     /// What will have woken each delayed key.
     pub later_causes: BTreeMap<ObjectKey, Cause>,
-    /// Changes that a fault holds back until the next one has passed.
-    pub held_back: Vec<(Change, Cause)>,
+    /// Changes that a fault holds back until the next one has passed, or until this moment.
+    pub held_back: Vec<(Time, Change, Cause)>,
     /// Where its next pass shall die.
     pub crash_at: Option<CrashPoint>,
     /// When the queue's next delayed key is announced on the agenda.

@@ -18,6 +18,8 @@ pub enum Step {
     Deliver(u64, bool),
     /// A change that was delayed at the door reaches the loop.
     Door(ControllerId, u32, Box<Change>, Cause),
+    /// What was held back for a successor waits no longer.
+    HeldBack(ControllerId, u32),
     /// A pass has thought and acts; true: an edge-triggered loop had no use for its change.
     Decided(ControllerId, u32, u64, bool),
     /// A request reaches the API server; true: mere upkeep.
@@ -97,6 +99,7 @@ impl Step {
             Step::Elect(id) => (16, id.number()),
             Step::Settle(payment) => (17, *payment),
             Step::Poll(id, _) => (18, id.number()),
+            Step::HeldBack(id, _) => (19, id.number()),
         };
         kind << 56 | number
     }
@@ -105,6 +108,7 @@ impl Step {
     pub fn meant_for(&self) -> Option<(ControllerId, u32)> {
         match self {
             Step::Door(id, epoch, ..)
+            | Step::HeldBack(id, epoch)
             | Step::Decided(id, epoch, ..)
             | Step::Due(id, epoch, _)
             | Step::Poll(id, epoch)

@@ -117,7 +117,7 @@ pub enum Fate {
     DoubledAtDoor,
     /// It arrives twice.
     DoubledOnWire,
-    /// The loop hears of it after its successor.
+    /// The loop hears of it after its successor, or after 5 s if none comes.
     Swapped,
     /// The cache hears of it in time, the loop when it is let go.
     HeldAtDoor,

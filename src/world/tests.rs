@@ -283,3 +283,72 @@ fn a_healthy_node_writes_its_status_every_five_minutes_and_nobody_is_busy_with_i
     assert_eq!((world.totals().passes, world.activity().flying), (passes, 0));
     assert_eq!(world.verdict(), Verdict::Converged);
 }
+
+#[test]
+fn what_waits_for_a_successor_comes_after_five_seconds_if_there_is_none() {
+    for (flavour, most) in [(Flavour::Level, 3), (Flavour::Edge, 3)] {
+        let mut world = cluster(flavour, 3);
+        inflict(&mut world, "fault reorder to=replicaset kind=Pod type=DELETED");
+        delete_one_pod(&mut world);
+        run_for(&mut world, 4);
+        assert_eq!(pods(&world).len(), 2, "{flavour:?}: nobody has told it yet");
+        run_for(&mut world, 20);
+        assert_eq!(pods(&world).len(), most, "{flavour:?}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{flavour:?}");
+    }
+}
+
+#[test]
+fn what_waits_for_a_successor_comes_after_it() {
+    let mut world = cluster(Flavour::Edge, 3);
+    inflict(&mut world, "fault reorder to=replicaset kind=Pod type=DELETED");
+    delete_one_pod(&mut world);
+    run_for(&mut world, 2);
+    assert_eq!(pods(&world).len(), 2);
+    delete_one_pod(&mut world);
+    run_for(&mut world, 2);
+    assert_eq!(pods(&world).len(), 3, "both are told");
+}
+
+#[test]
+fn a_crash_strikes_the_next_pass_and_no_later_life() {
+    let mut world = cluster(Flavour::Level, 3);
+    inflict(&mut world, "fault crash replicaset point=beforeWrite");
+    inflict(&mut world, "fault crash replicaset point=beforeRead");
+    delete_one_pod(&mut world);
+    run_for(&mut world, 5);
+    let is_alive = |world: &World| world.process(ControllerId::ReplicaSet).is_some_and(|p| p.alive);
+    assert!(!is_alive(&world), "of two in a row the last counts");
+    inflict(&mut world, "fault crash replicaset point=beforeRead");
+    inflict(&mut world, "fault restart replicaset");
+    run_for(&mut world, 20);
+    assert!(is_alive(&world), "the dead are not struck");
+    assert_eq!(world.verdict(), Verdict::Converged);
+}
+
+#[test]
+fn nothing_is_due_any_more_when_a_namespace_is_gone() {
+    let kinds = [Kind::Deployment, Kind::ReplicaSet];
+    for (flavour, kind) in [Flavour::Level, Flavour::Edge]
+        .into_iter()
+        .flat_map(|flavour| kinds.map(|kind| (flavour, kind)))
+    {
+        let told = format!("{flavour:?}, {kind:?}");
+        let mut world = World::new(Options { flavour, seed: 3, ..Options::default() });
+        let create = |world: &mut World, kind, value| {
+            let object = Object::from_value(kind, value).unwrap();
+            world.request(&Request::Create(Arc::new(object))).unwrap();
+        };
+        create(&mut world, Kind::Namespace, json!({"metadata": {"name": "x"}}));
+        let mut web = replica_set(3).to_value();
+        web["metadata"]["namespace"] = json!("x");
+        create(&mut world, kind, web);
+        run_for(&mut world, 30);
+        assert_eq!(world.verdict(), Verdict::Converged, "{told}");
+        let key = ObjectKey::new(Kind::Namespace, "", "x");
+        world.request(&Request::Delete(key.clone(), DeleteOptions::default())).unwrap();
+        run_for(&mut world, 60);
+        assert!(world.store().get(&key).is_none(), "{told}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{told}: {:?}", world.next_event_time());
+    }
+}

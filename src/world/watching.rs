@@ -20,6 +20,9 @@ use super::step::{BOOKMARK, Step};
 use super::stream::{Fate, Flight, Stream};
 use super::world::World;
 
+/// How long a change waits for its successor at most.
+const SUCCESSOR: Duration = Duration::from_secs(5);
+
 impl World {
     /// Sends all commits that were not sent yet down the open streams.
     pub(super) fn publish(&mut self) {
@@ -162,17 +165,29 @@ impl World {
                 self.hand_over(owner, change, cause);
             }
             Fate::Swapped => {
+                let until = self.now + SUCCESSOR;
                 if let Some(process) = self.processes.get_mut(&owner) {
-                    process.held_back.push((change, cause));
+                    process.held_back.push((until, change, cause));
+                    let epoch = process.epoch;
+                    self.put(until, Step::HeldBack(owner, epoch));
                 }
             }
             _ => {
                 self.hand_over(owner, change, cause);
-                let held = self.processes.get_mut(&owner).map(|p| std::mem::take(&mut p.held_back));
-                for (change, cause) in held.unwrap_or_default() {
-                    self.hand_over(owner, change, cause);
-                }
+                self.let_through(owner, Time::MAX);
             }
+        }
+    }
+
+    /// Hands over what was held back for a successor and not beyond this moment.
+    pub(super) fn let_through(&mut self, owner: ControllerId, moment: Time) {
+        let Some(process) = self.processes.get_mut(&owner) else { return };
+        let all = std::mem::take(&mut process.held_back);
+        let (due, left) = all.into_iter().partition(|(until, ..)| *until <= moment);
+        process.held_back = left;
+        let due: Vec<(Time, Change, Cause)> = due;
+        for (_, change, cause) in due {
+            self.hand_over(owner, change, cause);
         }
     }
 

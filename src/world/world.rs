@@ -366,6 +366,7 @@ impl World {
         match step {
             Step::Deliver(flight, _) => self.deliver(flight),
             Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
+            Step::HeldBack(id, _) => self.let_through(id, self.now),
             Step::Decided(id, _, pass, _) => self.decided(id, pass),
             Step::Arrive(request, _) => self.request_arrives(request),
             Step::Answer(request, response, _) => self.answer_arrives(request, &response),

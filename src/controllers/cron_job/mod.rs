@@ -3,7 +3,8 @@
 //! (`cronjob_controllerv2.go`): of the moments that were missed only the most recent is made good.
 //!
 //! Simplified: a Job enters `status.active` with the pass that sees it, not with the one that made
-//! it, since a plan does not know the uid that the server will give. Left out: time zones but UTC.
+//! it, since a plan does not know the uid that the server will give. Time zones are those of a
+//! small table (`api::TimeZone`).
 
 mod starts;
 mod sync;

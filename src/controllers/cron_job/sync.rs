@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, json};
 
 use crate::api::{
-    Fields, Generic, Kind, Object, ObjectKey, OwnerReference, Schedule, Timestamp, Value,
+    Fields, Generic, Kind, Object, ObjectKey, OwnerReference, Schedule, TimeZone, Timestamp, Value,
 };
 use crate::apiserver::{DeleteOptions, Propagation, Reason, Request};
 use crate::controllers::job::JobStatus;
@@ -136,10 +136,21 @@ impl<'a> Pass<'a> {
     }
 
     fn schedule(&self) -> Option<Schedule> {
-        Schedule::parse(self.spec.text("schedule")?).ok()
+        let schedule = Schedule::parse(self.spec.text("schedule")?).ok()?;
+        Some(schedule.in_zone(self.zone()?))
+    }
+
+    /// UTC where nothing is said; nothing where the zone is not known.
+    fn zone(&self) -> Option<TimeZone> {
+        self.spec.text("timeZone").map_or(Some(TimeZone::UTC), TimeZone::named)
     }
 
     fn start_if_due(&mut self) {
+        if self.zone().is_none() {
+            let zone = self.spec.text("timeZone").unwrap_or_default();
+            let text = format!("invalid timeZone: {zone:?}: unknown time zone {zone}");
+            return self.warn("UnknownTimeZone", text);
+        }
         let Some(schedule) = self.schedule() else {
             let text = self.spec.text("schedule").unwrap_or_default();
             return self.warn("UnparseableSchedule", format!("unparseable schedule: {text:?}"));
@@ -190,7 +201,7 @@ impl<'a> Pass<'a> {
         let mut meta = json!({
             "name": name,
             "namespace": self.object.meta().namespace,
-            "annotations": {START: at.to_string()},
+            "annotations": {START: self.zone().unwrap_or(TimeZone::UTC).format(at)},
         });
         for field in ["labels", "annotations"] {
             let given = template.at("metadata").at(field).value();

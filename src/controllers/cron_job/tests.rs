@@ -127,3 +127,14 @@ fn ended_jobs_are_kept_up_to_the_limits() {
     let ended = jobs(&bench).iter().filter(|job| job.status().value().is_some()).count();
     assert_eq!(ended, 2);
 }
+
+#[test]
+fn a_time_zone_says_by_which_clock() {
+    let mut bench = bench(json!({"schedule": "5 9 * * *", "timeZone": "Asia/Seoul"}));
+    minutes(&mut bench, 4);
+    assert_eq!(jobs(&bench).len(), 0);
+    minutes(&mut bench, 2);
+    let job = jobs(&bench).remove(0);
+    let start = &job.metadata.annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"];
+    assert_eq!(&**start, "2026-01-01T09:05:00+09:00");
+}

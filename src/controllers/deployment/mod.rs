@@ -48,7 +48,7 @@ mod writes;
 #[cfg(test)]
 mod tests;
 
-use crate::api::ObjectKey;
+use crate::api::{Kind, ObjectKey};
 
 use super::{Change, Context, Fact, Plan, here};
 
@@ -97,6 +97,15 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
             News::Stray(key, set) => edge::release(&key, &set, ledger).by(here!()),
         };
         plan = joined(plan, reaction);
+    }
+    plan
+}
+
+/// Edge: what is left of a plan that failed. Of a Deployment that is known to be gone nothing is:
+/// its requests would fail again and again, for ever.
+pub fn on_resume(key: &ObjectKey, plan: Plan, ledger: &Ledger) -> Plan {
+    if key.kind == Kind::Deployment && !ledger.entries.contains_key(key) {
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     }
     plan
 }

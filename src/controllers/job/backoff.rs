@@ -34,6 +34,12 @@ impl Backoff {
         Backoff { failures: start.failures.saturating_add(count), last }
     }
 
+    /// So many failures, of which this pod's was the last.
+    pub fn of(failures: i32, pod: &Pod, now: Time) -> Backoff {
+        let failures = u32::try_from(failures).unwrap_or(0);
+        Backoff { failures, last: Some(finished_at(pod, now)) }
+    }
+
     /// How long it still takes until a pod may be made.
     pub fn remaining(self, now: Time) -> Duration {
         let Some(last) = self.last.filter(|_| self.failures > 0) else {

@@ -50,6 +50,15 @@ impl Indexes {
         self.0.iter().any(|(first, last)| (*first..=*last).contains(&index))
     }
 
+    /// How many are in both.
+    pub fn shared_with(&self, other: &Indexes) -> i32 {
+        let shared = |(first, last): &(i32, i32)| {
+            let overlaps = other.0.iter().map(|(f, l)| last.min(l) - first.max(f) + 1);
+            overlaps.filter(|overlap| *overlap > 0).sum::<i32>()
+        };
+        self.0.iter().map(shared).sum()
+    }
+
     /// How many there are.
     pub fn total(&self) -> i32 {
         self.0.iter().fold(0, |sum: i32, (first, last)| sum.saturating_add(last - first + 1))
@@ -102,6 +111,7 @@ mod tests {
     fn indexes_beyond_the_completions_do_not_count() {
         let indexes = Indexes::parse("0-9,12", 5);
         assert_eq!((indexes.total(), indexes.has(4), indexes.has(5)), (5, true, false));
+        assert_eq!(indexes.shared_with(&Indexes::parse("1,3-7", 10)), 3);
         let more = indexes.with(&[7, 8, 9].into());
         assert_eq!(more.to_string(), "0-4,7-9");
     }

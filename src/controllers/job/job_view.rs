@@ -13,6 +13,12 @@ pub struct JobSpec {
     pub completions: Option<i32>,
     /// Failures that are borne.
     pub backoff_limit: i32,
+    /// Failures of each index that are borne.
+    pub backoff_limit_per_index: Option<i32>,
+    /// Failed indexes that are borne.
+    pub max_failed_indexes: Option<i32>,
+    /// When it has met what it was made for: the rules of `successPolicy`.
+    pub success_rules: Option<Vec<Value>>,
     /// Seconds after which it is stopped.
     pub active_deadline_seconds: Option<i64>,
     /// Seconds after its end when it is deleted.
@@ -35,17 +41,23 @@ impl JobSpec {
     /// The spec of a Job.
     pub fn of(job: &Generic) -> JobSpec {
         let spec = job.spec();
-        let policy = spec.at("podFailurePolicy");
+        let rules = |policy| {
+            let policy = spec.at(policy);
+            policy.value().map(|_| policy.items("rules").to_vec())
+        };
         JobSpec {
             parallelism: spec.int("parallelism").unwrap_or(1),
             completions: spec.int("completions"),
             backoff_limit: spec.int("backoffLimit").unwrap_or(6),
+            backoff_limit_per_index: spec.int("backoffLimitPerIndex"),
+            max_failed_indexes: spec.int("maxFailedIndexes"),
+            success_rules: rules("successPolicy"),
             active_deadline_seconds: spec.long("activeDeadlineSeconds"),
             ttl_seconds_after_finished: spec.int("ttlSecondsAfterFinished"),
             indexed: spec.text("completionMode") == Some("Indexed"),
             suspend: spec.flag("suspend"),
             replaces_failed_only: spec.text("podReplacementPolicy") == Some("Failed"),
-            failure_rules: policy.value().map(|_| policy.items("rules").to_vec()),
+            failure_rules: rules("podFailurePolicy"),
             selector: spec.read("selector"),
             template: spec.read("template"),
         }
@@ -71,6 +83,8 @@ pub struct JobStatus {
     pub failed: i32,
     /// `0-3,5`.
     pub completed_indexes: String,
+    /// `1,4`; only with `backoffLimitPerIndex`.
+    pub failed_indexes: Option<String>,
     /// Pods that ended well and are not counted yet.
     pub uncounted_succeeded: Vec<Str>,
     /// Pods that failed and are not counted yet.
@@ -94,6 +108,7 @@ impl JobStatus {
             succeeded: number("succeeded"),
             failed: number("failed"),
             completed_indexes: status.text("completedIndexes").unwrap_or_default().to_string(),
+            failed_indexes: status.read("failedIndexes"),
             uncounted_succeeded: uncounted.read("succeeded"),
             uncounted_failed: uncounted.read("failed"),
             conditions: status.read("conditions"),
@@ -125,7 +140,10 @@ impl JobStatus {
             }
         }
         map.insert("uncountedTerminatedPods".into(), uncounted.into());
-        // Pointers in Kubernetes: a zero is written.
+        // Pointers in Kubernetes: a zero is written, and an empty text.
+        if let Some(failed) = &self.failed_indexes {
+            map.insert("failedIndexes".into(), failed.as_str().into());
+        }
         map.insert("ready".into(), self.ready.into());
         map.insert("terminating".into(), self.terminating.into());
         Value::Object(map)

@@ -83,11 +83,13 @@ fn fit(pass: &mut Pass<'_>, backoff: Backoff, cx: &Context<'_>) {
     if missing == 0 {
         return;
     }
+    // Each index waits for itself.
+    let is_shared = pass.spec.backoff_limit_per_index.is_none();
     let wait = backoff.remaining(cx.now);
-    if !wait.is_zero() {
+    if is_shared && !wait.is_zero() {
         return pass.look_after(wait);
     }
-    add(pass, missing);
+    add(pass, missing, cx);
 }
 
 /// Pods that shall go: those of an index that another pod has, or that there is no more, and else
@@ -109,9 +111,10 @@ fn surplus<'a>(pass: &Pass<'a>, at_least: usize, cx: &Context<'_>) -> Vec<&'a Po
 }
 
 /// Makes pods.
-fn add(pass: &mut Pass<'_>, missing: usize) {
+fn add(pass: &mut Pass<'_>, missing: usize, cx: &Context<'_>) {
     let indexes: Vec<Option<i32>> = if pass.spec.indexed {
-        free_indexes(pass, missing).into_iter().map(Some).collect()
+        let free = free_indexes(pass, missing);
+        pass.ready_indexes(free, cx.now).into_iter().map(Some).collect()
     } else {
         vec![None; missing]
     };
@@ -139,7 +142,8 @@ fn free_indexes(pass: &Pass<'_>, most: usize) -> Vec<i32> {
         pass.pods.iter().filter(is_busy).filter_map(|pod| index_of(pod)).collect();
     let taken = Indexes::default().with(&busy);
     let all = 0..pass.spec.completions.unwrap_or(0);
-    all.filter(|at| !taken.has(*at) && !pass.done.has(*at)).take(most).collect()
+    let given_up = |at: i32| pass.per_index.failed.as_ref().is_some_and(|failed| failed.has(at));
+    all.filter(|at| !taken.has(*at) && !pass.done.has(*at) && !given_up(*at)).take(most).collect()
 }
 
 fn new_pod(pass: &Pass<'_>, index: Option<i32>) -> Pod {
@@ -154,6 +158,7 @@ fn new_pod(pass: &Pass<'_>, index: Option<i32>) -> Pod {
     pod.metadata.generate_name = Some(format!("{name}-{index}-").into());
     pod.metadata.annotations.insert(INDEX.into(), text.clone());
     pod.metadata.labels.insert(INDEX.into(), text);
+    pass.count_on(index, &mut pod);
     pod.spec.rest.insert("hostname".into(), format!("{name}-{index}").into());
     let source = json!({"fieldRef": {"fieldPath": format!("metadata.labels['{INDEX}']")}});
     let variable = json!({"name": "JOB_COMPLETION_INDEX", "valueFrom": source});

@@ -6,17 +6,20 @@
 //! finalizer goes, the number rises. So a controller that dies in between counts no pod twice and
 //! none too few. What is kept in memory only, as in Kubernetes, is the back-off between pods.
 //!
-//! Left out: `backoffLimitPerIndex`, `maxFailedIndexes`, `successPolicy`, `managedBy`, metrics.
+//! Left out: `managedBy`, metrics.
 
 mod backoff;
 mod handlers;
 mod indexes;
 mod job_view;
 mod manage;
+mod per_index;
 mod policy;
 mod sync;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_per_index;
 mod tracking;
 
 pub use handlers::Memory;

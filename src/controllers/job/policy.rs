@@ -1,7 +1,5 @@
 //! What a failure of a pod means (`pod_failure_policy.go`): it fails the Job, it does not count, or
-//! it counts. The first rule that matches decides.
-//!
-//! Left out: the action `FailIndex`, which counts here.
+//! it counts, or its whole index fails. The first rule that matches decides.
 
 use crate::api::{Condition, ContainerStatus, Fields, Pod, Value};
 
@@ -12,9 +10,11 @@ pub struct Judgement {
     pub counts: bool,
     /// Why the whole Job fails, if it does.
     pub fails_job: Option<String>,
+    /// Whether its index is not tried again.
+    pub fails_index: bool,
 }
 
-const COUNTS: Judgement = Judgement { counts: true, fails_job: None };
+const COUNTS: Judgement = Judgement { counts: true, fails_job: None, fails_index: false };
 
 /// Judges a failed pod. Without a policy, or a rule that matches, it counts.
 pub fn judge(rules: Option<&[Value]>, pod: &Pod) -> Judgement {
@@ -26,10 +26,11 @@ pub fn judge(rules: Option<&[Value]>, pod: &Pod) -> Judgement {
             continue;
         };
         return match action {
-            "Ignore" => Judgement { counts: false, fails_job: None },
+            "Ignore" => Judgement { counts: false, ..COUNTS },
+            "FailIndex" => Judgement { fails_index: true, ..COUNTS },
             "FailJob" => {
                 let why = format!("{why} matching FailJob rule at index {at}");
-                Judgement { counts: true, fails_job: Some(why) }
+                Judgement { fails_job: Some(why), ..COUNTS }
             }
             _ => COUNTS,
         };
@@ -99,7 +100,7 @@ mod tests {
                  at index 0"
             )
         );
-        assert_eq!(judge(Some(&rules), &failed(1)), Judgement { counts: false, fails_job: None });
+        assert_eq!(judge(Some(&rules), &failed(1)), Judgement { counts: false, ..COUNTS });
         assert_eq!(judge(None, &failed(1)), COUNTS);
     }
 }

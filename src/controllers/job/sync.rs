@@ -17,6 +17,7 @@ use crate::controllers::{Context, Deed, EventNote, Fact, Intent, Plan};
 use super::handlers::{FINALIZER, Memory, is_orphan, is_tracked};
 use super::indexes::{Indexes, index_of};
 use super::job_view::{JobSpec, JobStatus};
+use super::per_index::PerIndex;
 use super::{manage, policy, tracking};
 
 /// A pass over one Job: what is seen, and what it has come to so far.
@@ -35,6 +36,8 @@ pub(super) struct Pass<'a> {
     pub failed: i32,
     /// Indexes that ended well, those that were just found included.
     pub done: Indexes,
+    /// Indexes that have failed.
+    pub per_index: PerIndex<'a>,
     /// How it ends, if it does.
     pub end: Option<Condition>,
     pub now: Timestamp,
@@ -60,6 +63,7 @@ pub(super) fn sync(memory: &mut Memory, key: &ObjectKey, cx: &Context<'_>) -> Pl
         fresh.iter().partition(|pod| pod.status.phase == Some(PodPhase::Succeeded));
     let backoff = memory.backoff(key).after(&succeeded, &failed, cx.now);
     pass.find_end();
+    pass.look_at_indexes(memory);
     manage::manage(&mut pass, backoff, cx);
     tracking::track(&mut pass, memory);
     memory.expect_backoff(key, backoff);
@@ -98,6 +102,7 @@ impl<'a> Pass<'a> {
             succeeded: 0,
             failed: 0,
             done: Indexes::default(),
+            per_index: PerIndex::default(),
             end: None,
             now: cx.timestamp(),
             plan,

@@ -10,19 +10,19 @@ use crate::api::{Condition, Kind, Object, ObjectKey, Pod, PodPhase, Timestamp};
 use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
 use crate::controllers::lockstep::Lockstep;
 
-type Bench = Lockstep<Memory>;
+pub(super) type Bench = Lockstep<Memory>;
 
-fn key() -> ObjectKey {
+pub(super) fn key() -> ObjectKey {
     ObjectKey::new(Kind::Job, "default", "sum")
 }
 
-fn bench(spec: Value) -> Bench {
+pub(super) fn bench(spec: Value) -> Bench {
     let mut bench = Bench::new();
     add(&mut bench, spec);
     bench
 }
 
-fn add(bench: &mut Bench, mut spec: Value) {
+pub(super) fn add(bench: &mut Bench, mut spec: Value) {
     let containers = json!([{"name": "main", "image": "sum:1"}]);
     spec["template"]["spec"] = json!({"restartPolicy": "Never", "containers": containers});
     bench.create(
@@ -34,20 +34,20 @@ fn add(bench: &mut Bench, mut spec: Value) {
 }
 
 /// Changes of pods are collected for a second.
-fn settle(bench: &mut Bench) {
+pub(super) fn settle(bench: &mut Bench) {
     bench.advance(Duration::from_millis(1100));
 }
 
-fn pods(bench: &Bench) -> Vec<Pod> {
+pub(super) fn pods(bench: &Bench) -> Vec<Pod> {
     let pods = bench.server.store().list(Kind::Pod);
     pods.filter_map(|object| object.as_pod().cloned()).collect()
 }
 
-fn active(bench: &Bench) -> Vec<Pod> {
+pub(super) fn active(bench: &Bench) -> Vec<Pod> {
     pods(bench).into_iter().filter(Pod::is_active).collect()
 }
 
-fn end(bench: &mut Bench, pod: &Pod, phase: PodPhase, code: i32) {
+pub(super) fn end(bench: &mut Bench, pod: &Pod, phase: PodPhase, code: i32) {
     let mut pod = pod.clone();
     pod.metadata.resource_version = 0;
     pod.status.phase = Some(phase);
@@ -66,11 +66,11 @@ fn fail_all(bench: &mut Bench) {
     settle(bench);
 }
 
-fn status(bench: &Bench) -> JobStatus {
+pub(super) fn status(bench: &Bench) -> JobStatus {
     JobStatus::of(bench.stored(&key()).and_then(Object::as_generic).expect("the job"))
 }
 
-fn reason(bench: &Bench, kind: &str) -> Option<String> {
+pub(super) fn reason(bench: &Bench, kind: &str) -> Option<String> {
     let status = status(bench);
     let found = Condition::find(&status.conditions, kind)?;
     found.reason.as_ref().map(|reason| reason.to_string())

@@ -8,6 +8,7 @@ use crate::controllers::owned::write_status;
 use crate::controllers::{Batch, Deed, EventNote, Fallback, Intent, Plan};
 
 use super::handlers::{Memory, is_tracked};
+use super::indexes::Indexes;
 use super::policy;
 use super::sync::{Pass, count, told, untrack};
 
@@ -112,7 +113,11 @@ fn collect(pass: &mut Pass<'_>, memory: &Memory) -> (Batch, bool, bool) {
             continue;
         }
         let failed = pass.is_failed(pod);
-        if !(terminating || pass.end.is_some() || ended_well(pod) || failed) {
+        let over = terminating || pass.end.is_some() || ended_well(pod);
+        if !over && pass.is_kept(pod) {
+            continue;
+        }
+        if !(over || failed) {
             continue;
         }
         removals.push(untrack(pod));
@@ -139,6 +144,9 @@ fn collect(pass: &mut Pass<'_>, memory: &Memory) -> (Batch, bool, bool) {
         let done = counted.with(&indexes);
         pass.status.succeeded = done.total();
         pass.status.completed_indexes = done.to_string();
+        let failed = pass.per_index.failed.as_ref().map(Indexes::to_string);
+        new |= failed != pass.status.failed_indexes;
+        pass.status.failed_indexes = failed;
     }
     (removals, all, new)
 }

@@ -14,6 +14,7 @@ use crate::kernel::Time;
 
 use super::inter_pod::anti_affinity_of;
 use super::ports::HostPort;
+use super::priority::priority_of;
 use super::resources::{Resources, Usage};
 
 /// A node, and what the pods on it take.
@@ -93,9 +94,13 @@ impl Group {
 
 /// Where a pod is counted.
 #[derive(Clone, Debug)]
-struct Placement {
-    uid: Str,
-    node: Str,
+pub struct Placement {
+    /// The pod's uid.
+    pub uid: Str,
+    /// The node.
+    pub node: Str,
+    /// The pod's priority.
+    pub priority: i64,
     usage: Usage,
     group: Arc<Group>,
     generation: i64,
@@ -111,6 +116,23 @@ pub struct Cluster {
     placements: BTreeMap<ObjectKey, Placement>,
     /// For each group how many of its pods are on each node, in the order of `nodes`.
     groups: BTreeMap<Arc<Group>, Vec<u32>>,
+    /// How many pods there are of each priority.
+    priorities: BTreeMap<i64, u32>,
+}
+
+impl Placement {
+    /// A pod on a node, or promised to one.
+    pub fn of(pod: &Pod, usage: Usage, node: &Str, assumed: Option<Time>) -> Placement {
+        Placement {
+            uid: pod.metadata.uid.clone(),
+            node: node.clone(),
+            priority: priority_of(pod),
+            usage,
+            group: Arc::new(Group::of(pod)),
+            generation: pod.metadata.generation,
+            assumed,
+        }
+    }
 }
 
 impl Cluster {
@@ -242,25 +264,23 @@ impl Cluster {
     }
 
     fn place(&mut self, pod: &Pod, usage: Usage, node: &Str, assumed: Option<Time>) {
-        let index = self.index_of(node);
-        self.nodes[index].take(&usage);
-        let group = self.count(Group::of(pod), index);
-        let placement = Placement {
-            uid: pod.metadata.uid.clone(),
-            node: node.clone(),
-            usage,
-            group,
-            generation: pod.metadata.generation,
-            assumed,
-        };
-        self.placements.insert(key_of(pod), placement);
+        self.put_back(key_of(pod), Placement::of(pod, usage, node, assumed));
     }
 
-    fn count(&mut self, group: Group, index: usize) -> Arc<Group> {
+    /// Counts a pod that was taken out, or that may come.
+    pub fn put_back(&mut self, key: ObjectKey, mut placement: Placement) {
+        let index = self.index_of(&placement.node);
+        self.nodes[index].take(&placement.usage);
+        placement.group = self.count(placement.group, index);
+        *self.priorities.entry(placement.priority).or_default() += 1;
+        self.placements.insert(key, placement);
+    }
+
+    fn count(&mut self, group: Arc<Group>, index: usize) -> Arc<Group> {
         let places = self.nodes.len();
         let group = match self.groups.get_key_value(&group) {
             Some((known, _)) => known.clone(),
-            None => Arc::new(group),
+            None => group,
         };
         let counts = self.groups.entry(group.clone());
         counts.or_insert_with(|| vec![0; places])[index] += 1;
@@ -277,7 +297,8 @@ impl Cluster {
             return;
         };
         self.uncount(&group, index);
-        let group = self.count(Group { is_going: true, ..Group::clone(&group) }, index);
+        let going = Group { is_going: true, ..Group::clone(&group) };
+        let group = self.count(Arc::new(going), index);
         if let Some(placement) = self.placements.get_mut(key) {
             placement.group = group;
         }
@@ -294,15 +315,41 @@ impl Cluster {
 
     /// Forgets a pod. Returns whether something became free.
     pub fn remove_pod(&mut self, key: &ObjectKey) -> bool {
-        let Some(placement) = self.placements.remove(key) else {
-            return false;
-        };
+        self.take_out(key).is_some()
+    }
+
+    /// Forgets a pod; what `put_back` takes.
+    pub fn take_out(&mut self, key: &ObjectKey) -> Option<Placement> {
+        let placement = self.placements.remove(key)?;
+        if let Some(count) = self.priorities.get_mut(&placement.priority) {
+            *count -= 1;
+            if *count == 0 {
+                self.priorities.remove(&placement.priority);
+            }
+        }
         if let Ok(index) = self.position(&placement.node) {
             self.uncount(&placement.group, index);
             self.nodes[index].give_back(&placement.usage);
             self.drop_if_empty(index);
         }
-        true
+        Some(placement)
+    }
+
+    /// The pods of a lower priority, by the name of their node.
+    pub fn below(&self, priority: i64) -> BTreeMap<Str, Vec<ObjectKey>> {
+        let mut found: BTreeMap<Str, Vec<ObjectKey>> = BTreeMap::new();
+        if self.priorities.range(..priority).next().is_none() {
+            return found;
+        }
+        for (key, placement) in self.placements.iter().filter(|(_, p)| p.priority < priority) {
+            found.entry(placement.node.clone()).or_default().push(key.clone());
+        }
+        found
+    }
+
+    /// The place of the node of this name in `nodes`, if its Node is known.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        self.position(name).ok().filter(|place| self.nodes[*place].object.is_some())
     }
 
     /// Since when the pod of this key and uid is assumed to be on a node.
@@ -324,7 +371,8 @@ impl Cluster {
     }
 }
 
-fn key_of(pod: &Pod) -> ObjectKey {
+/// The key of a pod.
+pub fn key_of(pod: &Pod) -> ObjectKey {
     let meta = &pod.metadata;
     ObjectKey::new(Kind::Pod, meta.namespace.clone(), meta.name.clone())
 }

@@ -1,10 +1,8 @@
 //! The sentence of a FailedScheduling event (`pkg/scheduler/framework/types.go`, `FitError`;
-//! `pkg/scheduler/framework/preemption`). Pods are not preempted, so no node has victims. Before
-//! preemption the plugin for dynamic resources is asked, which has nothing to give back.
+//! `pkg/scheduler/framework/preemption`). Before preemption the plugin for dynamic resources is
+//! asked, which has nothing to give back.
 
 use std::collections::BTreeMap;
-
-use crate::api::Pod;
 
 use super::filters::{Reason, Rejection};
 
@@ -43,26 +41,37 @@ impl FitError {
         self.reasons.keys()
     }
 
-    /// The whole sentence for a pod.
-    pub fn message(&self, pod: &Pod) -> String {
+    /// How many of them evicting pods would help against.
+    pub fn resolvable(&self) -> usize {
+        self.resolvable
+    }
+
+    /// The whole sentence, with what preemption says; nothing if it has found victims.
+    pub fn message(&self, preemption: Option<&str>) -> String {
         if self.nodes == 0 {
             return NO_NODES.to_string();
         }
-        sentence(self.nodes, &self.reasons, None, Some(&self.preemption(pod)))
+        let after = preemption.map(|text| format!("{NO_CLAIMS}, preemption: {text}"));
+        sentence(self.nodes, &self.reasons, None, after.as_deref())
     }
+}
 
-    fn preemption(&self, pod: &Pod) -> String {
-        let policy = pod.spec.rest.get("preemptionPolicy");
-        if policy.and_then(|policy| policy.as_str()) == Some("Never") {
-            return format!("{NO_CLAIMS}, preemption: not eligible due to preemptionPolicy=Never.");
+/// Why no node fits, and which nodes evicting pods may help with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unfit {
+    /// The reasons.
+    pub error: FitError,
+    /// Places in the cluster.
+    pub candidates: Vec<usize>,
+}
+
+impl Unfit {
+    /// Counts the rejection of the node at a place.
+    pub fn count(&mut self, place: usize, rejection: &Rejection) {
+        self.error.count(rejection);
+        if rejection.resolvable {
+            self.candidates.push(place);
         }
-        let victims = "No preemption victims found for incoming pod";
-        let helpless = "Preemption is not helpful for scheduling";
-        let counts = [(victims, self.resolvable), (helpless, self.nodes - self.resolvable)];
-        let reasons = counts.into_iter().filter(|(_, count)| *count > 0);
-        let reasons = reasons.map(|(text, count)| (Reason::Other(text.into()), count));
-        let sentence = sentence(self.nodes, &reasons.collect(), None, None);
-        format!("{NO_CLAIMS}, preemption: {sentence}")
     }
 }
 
@@ -106,13 +115,14 @@ mod tests {
         error.count(&rejection(Reason::Taints, false));
         error.count(&rejection(Reason::Taints, false));
         let expected = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated \
-            taint(s). no new claims to deallocate, preemption: 0/3 nodes are available: 1 No \
-            preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.";
-        assert_eq!(error.message(&Pod::default()), expected);
+            taint(s).";
+        assert_eq!(error.message(None), expected);
+        let expected = format!("{expected} no new claims to deallocate, preemption: so it is.");
+        assert_eq!(error.message(Some("so it is.")), expected);
     }
 
     #[test]
     fn without_nodes_the_sentence_says_so() {
-        assert_eq!(FitError::default().message(&Pod::default()), NO_NODES);
+        assert_eq!(FitError::default().message(Some("nothing")), NO_NODES);
     }
 }

@@ -3,23 +3,30 @@
 //!
 //! Its memory is what kube-scheduler keeps: the nodes with what is taken of them, the pods whose
 //! binding is under way (assumed to be there until the cache shows it), the pods that found no
-//! node. Changes keep it up to date, so a decision costs a look at each node and none at pods.
+//! node, the pods that were promised one. Changes keep it up to date, so a decision costs a look at
+//! each node and none at pods, unless some must be made to go for it.
 //!
-//! Left out: preemption and priorities, scheduler profiles and extenders, looking at a part of the
-//! nodes in clusters of more than 100, Permit and Reserve, volumes.
+//! Left out: an active queue in the order of priorities, scheduler profiles and extenders, looking
+//! at a part of the nodes in clusters of more than 100, Permit and Reserve, volumes.
 
 pub mod affinity;
 pub mod cluster;
 pub mod filters;
 pub mod fit_error;
 pub mod inter_pod;
+pub mod nominees;
 pub mod pending;
 pub mod ports;
+pub mod preemption;
+#[cfg(test)]
+mod preemption_tests;
+pub mod priority;
 pub mod resources;
 pub mod scores;
 pub mod spread;
 #[cfg(test)]
 mod tests;
+pub mod victims;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,9 +39,12 @@ use crate::kernel::stable_hash;
 
 use cluster::Cluster;
 use filters::Incoming;
-use fit_error::FitError;
+use fit_error::{FitError, Unfit};
 use inter_pod::InterPod;
+use nominees::Nominees;
 use pending::{Help, LEFT_OVER_AFTER, Pending};
+use preemption::{Candidate, Outcome, preempt};
+use priority::{nominate, nominated_node, priority_of};
 use spread::Spread;
 
 /// After this time a pod counts as not bound, if neither the cache nor an answer said anything.
@@ -45,6 +55,7 @@ const ASSUMED_FOR: Duration = Duration::from_secs(30);
 pub struct Scheduler {
     cluster: Cluster,
     pending: Pending,
+    nominees: Nominees,
     /// When the picture of the cluster was last made anew.
     drawn: Time,
 }
@@ -68,8 +79,12 @@ impl Scheduler {
             if gone { self.cluster.remove_pod(&key) } else { self.cluster.observe_pod(pod) };
         if gone || !awaits_scheduling(pod) {
             self.pending.forget(&key);
+            self.nominees.forget(&key);
         } else if !self.pending.waits(&key) || is_news(change, pod) {
             self.pending.wake(&key, cx.now, woken);
+        }
+        if !gone && awaits_scheduling(pod) {
+            self.nominees.observe(pod, change.before.as_deref());
         }
         if change.before.as_ref().is_some_and(|before| came_to_a_node(before, pod)) {
             self.pending.wake_all(Help::NEIGHBOURS, cx.now, woken);
@@ -144,22 +159,61 @@ impl Scheduler {
         cx: &Context<'_>,
     ) -> Plan {
         let incoming = Incoming::of(pod);
-        let mut choice = choose(&self.cluster, &incoming, cx.seed);
+        let mut choice = choose(&mut self.cluster, &self.nominees, &incoming, cx.seed);
         if choice.is_err() && cx.now.since(self.drawn) >= LEFT_OVER_AFTER {
             self.draw_again(cx);
-            choice = choose(&self.cluster, &incoming, cx.seed);
+            choice = choose(&mut self.cluster, &self.nominees, &incoming, cx.seed);
         }
         match choice {
             Ok(choice) => {
                 self.pending.forget(key);
+                self.nominees.forget(key);
                 self.cluster.assume(pod, incoming.usage, &choice.node, cx.now);
                 bind(key, object, pod, choice)
             }
-            Err(error) => {
-                self.pending.failed(key, &error, cx.now);
-                unschedulable(object, pod, &error, cx)
+            Err(unfit) => {
+                self.pending.failed(key, priority_of(pod), &unfit.error, cx.now);
+                self.nominees.remember(pod);
+                self.make_room(object, &incoming, &unfit, cx)
             }
         }
+    }
+
+    /// Looks for pods to preempt, and says what came of it.
+    fn make_room(
+        &mut self,
+        object: &Arc<Object>,
+        incoming: &Incoming<'_>,
+        unfit: &Unfit,
+        cx: &Context<'_>,
+    ) -> Plan {
+        let (pod, error) = (incoming.pod, &unfit.error);
+        if error.nodes() == 0 {
+            return unschedulable(object, pod.clone(), error, None, cx);
+        }
+        let mut after = pod.clone();
+        match preempt(&mut self.cluster, &self.nominees, incoming, unfit, cx) {
+            Outcome::NotEligible(why) => unschedulable(object, after, error, Some(why), cx),
+            Outcome::Helpless(why) => {
+                self.nominees.forget(&object.key());
+                nominate(&mut after, None);
+                unschedulable(object, after, error, Some(&why), cx)
+            }
+            Outcome::Found(candidate) => {
+                nominate(&mut after, Some(&candidate.node));
+                let mut plan = unschedulable(object, after, error, None, cx);
+                self.evict(&mut plan, pod, candidate, cx);
+                plan
+            }
+        }
+    }
+
+    fn evict(&mut self, plan: &mut Plan, pod: &Pod, candidate: Candidate, cx: &Context<'_>) {
+        let outranked = self.nominees.below(&candidate.node, priority_of(pod));
+        outranked.iter().for_each(|key| self.nominees.forget(key));
+        self.nominees.promise(pod, &candidate.node);
+        victims::evict(plan, pod, &candidate, &outranked, cx);
+        plan.wants = Fact::Word(candidate.node);
     }
 
     /// A change that never arrived would spoil the picture for ever; now and then, when a pod finds
@@ -223,27 +277,60 @@ pub struct Choice {
     pub of: usize,
 }
 
-/// Chooses the best of the nodes that fit. Among equals the seed and the pod decide.
-pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<Choice, FitError> {
+/// Chooses the best of the nodes that fit; the node that the pod was promised, if that fits. Among
+/// equals the seed and the pod decide.
+pub fn choose(
+    cluster: &mut Cluster,
+    nominees: &Nominees,
+    incoming: &Incoming<'_>,
+    seed: u64,
+) -> Result<Choice, Unfit> {
+    if let Some(node) = promised(cluster, nominees, incoming) {
+        return Ok(Choice { node, fitting: 1, of: 1 });
+    }
     let spread = Spread::of(incoming.pod, &incoming.affinity, cluster);
     let neighbours = InterPod::of(incoming.pod, cluster);
-    let (mut error, mut fitting) = (FitError::default(), Vec::new());
-    for (place, info) in cluster.nodes().iter().enumerate() {
-        let Some(node) = info.node() else {
+    let (mut unfit, mut fitting) = (Unfit::default(), Vec::new());
+    for place in 0..cluster.nodes().len() {
+        if cluster.nodes()[place].object.is_none() {
             continue;
-        };
-        let verdict = filters::filter(incoming, info, node)
-            .and_then(|()| spread.filter(node))
-            .and_then(|()| neighbours.filter(node));
+        }
+        let verdict = nominees::verdict(cluster, nominees, incoming, place, |cluster| {
+            let info = &cluster.nodes()[place];
+            info.node().map_or(Ok(()), |node| {
+                filters::filter(incoming, info, node)
+                    .and_then(|()| spread.filter(node))
+                    .and_then(|()| neighbours.filter(node))
+            })
+        });
         match verdict {
             Ok(()) => fitting.push(place),
-            Err(rejection) => error.count(&rejection),
+            Err(rejection) => unfit.count(place, &rejection),
         }
     }
+    best(cluster, incoming, (&spread, &neighbours), fitting, unfit, seed)
+}
+
+/// `evaluateNominatedNode`.
+fn promised(cluster: &mut Cluster, nominees: &Nominees, incoming: &Incoming<'_>) -> Option<Str> {
+    let node = nominated_node(incoming.pod)?;
+    let place = cluster.place_of(&node)?;
+    let alone = |cluster: &Cluster| nominees::afresh(cluster, incoming, place);
+    nominees::verdict(cluster, nominees, incoming, place, alone).is_ok().then_some(node)
+}
+
+fn best(
+    cluster: &Cluster,
+    incoming: &Incoming<'_>,
+    (spread, neighbours): (&Spread, &InterPod),
+    fitting: Vec<usize>,
+    unfit: Unfit,
+    seed: u64,
+) -> Result<Choice, Unfit> {
     let scores = match fitting.len() {
-        0 => return Err(error),
+        0 => return Err(unfit),
         1 => vec![0],
-        _ => scores::score(incoming, cluster, (&spread, &neighbours), &fitting),
+        _ => scores::score(incoming, cluster, (spread, neighbours), &fitting),
     };
     let best = scores.iter().max();
     let equals = fitting.iter().zip(&scores).filter(|(_, score)| Some(*score) == best);
@@ -253,7 +340,7 @@ pub fn choose(cluster: &Cluster, incoming: &Incoming<'_>, seed: u64) -> Result<C
     Ok(Choice {
         node: cluster.nodes()[place].name.clone(),
         fitting: fitting.len(),
-        of: fitting.len() + error.nodes(),
+        of: fitting.len() + unfit.error.nodes(),
     })
 }
 
@@ -273,12 +360,18 @@ fn bind(key: &ObjectKey, object: &Arc<Object>, pod: &Pod, choice: Choice) -> Pla
     plan
 }
 
-fn unschedulable(object: &Arc<Object>, pod: &Pod, error: &FitError, cx: &Context<'_>) -> Plan {
-    let message = error.message(pod);
+/// Writes that no node was found, with what preemption says.
+fn unschedulable(
+    object: &Arc<Object>,
+    mut after: Pod,
+    error: &FitError,
+    preemption: Option<&str>,
+    cx: &Context<'_>,
+) -> Plan {
+    let message = error.message(preemption);
     let mut plan = Plan::nothing(Fact::Of(0, error.nodes() as i64), Fact::None);
     let note = EventNote::warning(object, "FailedScheduling", message.clone());
     plan.events.push(note);
-    let mut after = pod.clone();
     set_unschedulable(&mut after, &message, cx);
     plan.finish = Some(Finish::plain(object.clone(), after.into()));
     plan.requeue_after = Some(LEFT_OVER_AFTER);

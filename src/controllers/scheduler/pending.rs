@@ -2,8 +2,10 @@
 //! change that may help against what rejected a pod moves it back to the queue, at once or, if its
 //! last attempt is too recent, after its back-off of 1 s, 2 s, 4 s ... 10 s; without such a change
 //! after five minutes. Queueing hints are by filter, not by amount: any freed pod wakes all that
-//! lacked resources. Priorities are left out: who was woken first is looked at first.
+//! lacked resources. Of those that one change wakes, the highest priority is looked at first; it
+//! does not overtake what is in the queue already.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -73,6 +75,7 @@ struct Attempts {
     count: u32,
     last: Time,
     help: Help,
+    priority: i64,
 }
 
 /// The pods for which no node was found.
@@ -85,9 +88,9 @@ pub struct Pending {
 
 impl Pending {
     /// Notes an attempt that failed.
-    pub fn failed(&mut self, key: &ObjectKey, error: &FitError, now: Time) {
+    pub fn failed(&mut self, key: &ObjectKey, priority: i64, error: &FitError, now: Time) {
         let count = self.attempts.get(key).map_or(0, |a| a.count) + 1;
-        let attempts = Attempts { count, last: now, help: Help::against(error) };
+        let attempts = Attempts { count, last: now, help: Help::against(error), priority };
         self.attempts.insert(key.clone(), attempts);
         self.waiting.insert(key.clone());
     }
@@ -122,7 +125,9 @@ impl Pending {
             let attempts = self.attempts.get(*key);
             attempts.is_none_or(|attempts| attempts.help.overlaps(help))
         };
-        let keys: Vec<_> = self.waiting.iter().filter(helped).cloned().collect();
+        let mut keys: Vec<_> = self.waiting.iter().filter(helped).cloned().collect();
+        let rank = |key: &ObjectKey| self.attempts.get(key).map_or(0, |a| a.priority);
+        keys.sort_by_key(|key| Reverse(rank(key)));
         for key in &keys {
             self.wake(key, now, woken);
         }
@@ -154,7 +159,7 @@ mod tests {
         let (mut pending, key) = (Pending::default(), ObjectKey::new(Kind::Pod, "a", "b"));
         let mut seen = Vec::new();
         for _ in 0..6 {
-            pending.failed(&key, &error(Reason::TooManyPods), Time::ZERO);
+            pending.failed(&key, 0, &error(Reason::TooManyPods), Time::ZERO);
             let mut woken = Woken::default();
             pending.wake_all(Help::RESOURCES, Time::ZERO, &mut woken);
             seen.extend(woken.later.iter().map(|(_, after)| after.as_secs()));
@@ -165,7 +170,7 @@ mod tests {
     #[test]
     fn only_a_change_that_may_help_wakes_a_pod_and_only_once() {
         let (mut pending, key) = (Pending::default(), ObjectKey::new(Kind::Pod, "a", "b"));
-        pending.failed(&key, &error(Reason::Taints), Time::ZERO);
+        pending.failed(&key, 0, &error(Reason::Taints), Time::ZERO);
         let mut woken = Woken::default();
         pending.wake_all(Help::RESOURCES, Time::from_secs(5), &mut woken);
         assert_eq!(woken, Woken::default());

@@ -157,13 +157,13 @@ fn a_pod_counts_on_its_node_before_the_cache_shows_it_there() {
 
 #[test]
 fn equal_nodes_are_chosen_by_the_seed_and_the_pod() {
-    let cluster = Cluster::of(&Cache::of((0..8).map(|i| {
+    let mut cluster = Cluster::of(&Cache::of((0..8).map(|i| {
         Object::from_value(Kind::Node, node(&format!("node-{i}"), "4")).expect("a node")
     })));
-    let chosen = |seed, uid: &str| {
+    let mut chosen = |seed, uid: &str| {
         let mut pod = Pod::default();
         pod.metadata.uid = uid.into();
-        choose(&cluster, &Incoming::of(&pod), seed).expect("a node").node
+        choose(&mut cluster, &Nominees::default(), &Incoming::of(&pod), seed).expect("a node").node
     };
     assert_eq!(chosen(1, "a"), chosen(1, "a"));
     let all: std::collections::BTreeSet<_> = (0..40).map(|i| chosen(1, &i.to_string())).collect();

@@ -6,8 +6,10 @@
 //! unless `podManagementPolicy` is Parallel. So a pod that never gets ready holds up everything
 //! behind it, the repair of its own template too (kubernetes/kubernetes#67250).
 //!
-//! Left out: `maxUnavailable` (one pod at a time is updated), the retention policy of claims, the
-//! repair of a pod's labels. Claims are stored, and nobody binds them.
+//! One pod at a time is updated: `maxUnavailable` is off by default in 1.36
+//! (<https://github.com/kubernetes/kubernetes/pull/137904>), and the API server drops the field.
+//! Left out: the retention policy of claims (they stay), the repair of a pod's labels. Claims are
+//! stored, and nobody binds them.
 
 mod pods;
 mod set_view;

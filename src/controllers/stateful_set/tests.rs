@@ -1,9 +1,11 @@
 //! The controller beside a real API server, pods being moved by hand.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::set_view::SetStatus;
-use crate::api::{Kind, Object, ObjectKey, Pod, PodPhase, Str};
+use crate::api::{Kind, Object, ObjectKey, Pod, PodPhase, Str, Timestamp};
 use crate::apiserver::{DeleteOptions, Part, Request};
 use crate::controllers::lockstep::{Lockstep, stateless_loop};
 use crate::controllers::owned::{REVISION_LABEL, key_of};
@@ -250,4 +252,26 @@ fn old_revisions_are_kept_up_to_the_limit() {
         .collect();
     assert_eq!(numbers.len(), 2, "{numbers:?}");
     assert!(numbers.contains(&json!(5)), "going back is a new number: {numbers:?}");
+}
+
+#[test]
+fn the_next_pod_waits_until_the_one_before_it_was_ready_for_long_enough() {
+    let mut bench = bench(json!({"minReadySeconds": 10}));
+    let first = pods(&bench).remove(0);
+    make_ready_since_now(&mut bench, &first);
+    assert_eq!((names(&bench).len(), status(&bench).available), (1, 0));
+    bench.advance(Duration::from_secs(9));
+    assert_eq!(names(&bench).len(), 1);
+    bench.advance(Duration::from_secs(2));
+    assert_eq!((names(&bench).len(), status(&bench).available), (2, 1));
+}
+
+fn make_ready_since_now(bench: &mut Bench, pod: &Pod) {
+    let mut pod = pod.clone();
+    pod.metadata.resource_version = 0;
+    pod.status.phase = Some(PodPhase::Running);
+    let now = Timestamp::from(bench.now);
+    let ready = json!([{"type": "Ready", "status": "True", "lastTransitionTime": now}]);
+    pod.status.conditions = serde_json::from_value(ready).expect("conditions");
+    bench.ask(Request::Update(Part::Status, Object::Pod(pod).into())).expect("written");
 }

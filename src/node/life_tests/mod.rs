@@ -3,6 +3,7 @@
 mod bench;
 mod deletion;
 mod faults;
+mod init;
 mod probes;
 mod restarts;
 mod starting;

@@ -76,8 +76,12 @@ pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
 }
 
 /// Prepares a plan of which a part failed to be tried again. Its requests are the same, but in the
-/// meantime other changes may have been answered, so its status is the present one.
-pub fn on_resume(mut plan: Plan, cx: &Context, ledger: &mut Ledger) -> Plan {
+/// meantime other changes may have been answered, so its status is the present one. Of a set that
+/// is gone nothing is tried again: it would fail for ever.
+pub fn on_resume(key: &ObjectKey, mut plan: Plan, cx: &Context, ledger: &mut Ledger) -> Plan {
+    if key.kind == Kind::ReplicaSet && cx.cache.get(key).is_none() {
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
+    }
     refresh(&mut plan, cx, ledger);
     plan
 }

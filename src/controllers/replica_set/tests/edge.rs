@@ -319,7 +319,7 @@ fn a_plan_tried_again_writes_the_present_status_and_not_its_old_one() {
     lab.run(set_key(), second);
     assert_eq!(lab.numbers().1, 1);
     let mut ledger = std::mem::take(&mut lab.ledger);
-    let again = on_resume(first, &lab.context(), &mut ledger);
+    let again = on_resume(&set_key(), first, &lab.context(), &mut ledger);
     lab.ledger = ledger;
     lab.run(set_key(), again);
     assert_eq!(lab.numbers().1, 1);
