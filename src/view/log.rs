@@ -86,6 +86,8 @@ pub enum MarkKind {
     Script,
     /// A fault.
     Fault,
+    /// Another future leaves the run here.
+    Fork,
     /// The first differing decision.
     Divergence,
 }

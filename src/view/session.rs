@@ -14,6 +14,7 @@ use crate::world::{Activity, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
+use super::futures::Futures;
 use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
 use super::passes::{self, PassFilter, PassRow, Reason};
@@ -36,14 +37,15 @@ const SEARCH_BUDGET: u64 = 60_000;
 /// How far ahead a search for the next pass looks.
 const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
 /// Moments that a jump in time may compute.
-const SEEK_BUDGET: u64 = 4_000_000;
+pub(super) const SEEK_BUDGET: u64 = 4_000_000;
 
 /// A run as it is looked at.
 pub struct Session {
     pub(super) run: Run,
-    curve: Curve,
-    memories: Vec<(LaneId, Memory)>,
-    undone: Vec<Input>,
+    pub(super) curve: Curve,
+    pub(super) memories: Vec<(LaneId, Memory)>,
+    /// What a person did, with the futures that were left for another.
+    pub(super) futures: Futures,
     /// The divergence, with the version that it was looked up in.
     divergence: RefCell<Option<(u64, Option<Divergence>)>>,
     /// Text in the editor that was not applied; it travels in the link.
@@ -67,13 +69,14 @@ impl Session {
     }
 
     pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, inputs: Vec<Input>) -> Session {
+        let futures = Futures::of(&inputs);
         let run = Run::new(scenario, seed, inputs);
         let memories = run.lanes().iter().map(|lane| (lane.id, Memory::default())).collect();
         Session {
             run,
             curve: Curve::default(),
             memories,
-            undone: Vec::new(),
+            futures,
             divergence: RefCell::default(),
             draft: None,
         }
@@ -195,7 +198,11 @@ impl Session {
     }
 
     /// Runs moment by moment towards a target that may move, mapping what it passes.
-    fn run_mapped(&mut self, budget: u64, target: impl Fn(&Session) -> Option<Time>) -> bool {
+    pub(super) fn run_mapped(
+        &mut self,
+        budget: u64,
+        target: impl Fn(&Session) -> Option<Time>,
+    ) -> bool {
         for _ in 0..budget {
             let Some(until) = target(self) else { return true };
             self.step_mapped(until);
@@ -224,6 +231,11 @@ impl Session {
         if to < self.now() {
             self.run.seek(to, SEEK_BUDGET);
             self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
+        }
+        // What was computed and mapped before is only replayed.
+        let known = to.min(self.run.end()).min(self.curve.end());
+        if known > self.now() {
+            self.run.seek(known, SEEK_BUDGET);
         }
         self.run_mapped(SEEK_BUDGET, |session| (session.now() < to).then_some(to));
     }
@@ -265,11 +277,6 @@ impl Session {
         to.is_some()
     }
 
-    /// Back to where the scenario opens, with everything undone.
-    pub fn restart(&mut self) {
-        self.reseed(self.seed());
-    }
-
     /// The same scenario under another seed, from where it opens.
     pub fn reseed(&mut self, seed: u64) {
         let scenario = self.run.scenario().clone();
@@ -288,13 +295,16 @@ impl Session {
         if let Some(answers) = self.read_only(line, stdin, lanes) {
             return answers;
         }
-        self.undone.clear();
-        let now = self.now();
-        self.curve.truncate(now);
-        self.run.act(line, stdin, lanes).unwrap_or_else(|| {
+        let (now, done, left) = (self.now(), self.run.done(), self.left());
+        let Some(answers) = self.run.act(line, stdin, lanes) else {
             let text = "error: this run has as many inputs as it takes; start again\n".to_string();
-            vec![(self.lanes()[0], Output::new(text, true))]
-        })
+            return vec![(self.lanes()[0], Output::new(text, true))];
+        };
+        self.curve.truncate(now);
+        if let Some(input) = self.run.inputs().last() {
+            self.futures.note(input.clone(), done, Some(left));
+        }
+        answers
     }
 
     /// What may stand at the cursor, a byte of a console line, by what is in the first lane.
@@ -357,41 +367,6 @@ impl Session {
             LaneId::Level => In::Level,
         };
         !self.act(line.trim(), None, lanes).iter().any(|(_, output)| output.error)
-    }
-
-    /// Takes the last input back, and shows the moment at which it was given.
-    pub fn undo(&mut self) -> bool {
-        let mut inputs = self.run.inputs().to_vec();
-        let Some(last) = inputs.pop() else { return false };
-        self.go_with(inputs, last.at);
-        self.undone.push(last);
-        true
-    }
-
-    /// Gives the last undone input again.
-    pub fn redo(&mut self) -> bool {
-        let Some(input) = self.undone.pop() else { return false };
-        let mut inputs = self.run.inputs().to_vec();
-        let at = input.at;
-        inputs.push(input);
-        self.go_with(inputs, at);
-        true
-    }
-
-    fn go_with(&mut self, inputs: Vec<Input>, at: Time) {
-        self.run.replace_inputs(inputs, at, SEEK_BUDGET);
-        self.curve.truncate(at);
-        self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
-    }
-
-    /// Whether there is something to take back.
-    pub fn can_undo(&self) -> bool {
-        !self.run.inputs().is_empty()
-    }
-
-    /// Whether there is something to give again.
-    pub fn can_redo(&self) -> bool {
-        !self.undone.is_empty()
     }
 
     /// What the editor opens with: the manifest that was applied last, or the text that was not
@@ -464,7 +439,10 @@ impl Session {
 
     /// The marks of the whole run, the computed future included.
     pub fn marks(&self) -> Vec<Mark> {
-        story::marks(&self.run, self.divergence())
+        let mut forks: Vec<Time> = self.futures().iter().map(|future| future.fork).collect();
+        forks.sort();
+        forks.dedup();
+        story::marks(&self.run, self.divergence(), &forks)
     }
 
     /// Stretches of the whole run in which a lane's verdict stayed the same.

@@ -54,6 +54,8 @@ pub struct World {
     pub(super) hash: TraceHash,
     pub(super) records: Vec<Record>,
     pub(super) totals: Totals,
+    /// Entries of the agenda that were carried out.
+    steps: u64,
     /// Which passes are thinking right now: the page slows down for them.
     pub(super) thinking: BTreeSet<u64>,
     /// Revision up to which commits were sent to the watches.
@@ -113,6 +115,7 @@ impl World {
             hash: TraceHash::default(),
             records: Vec::new(),
             totals: Totals::default(),
+            steps: 0,
             thinking: BTreeSet::new(),
             published: 0,
             served: Arc::new([]),
@@ -234,6 +237,11 @@ impl World {
         self.totals
     }
 
+    /// How many steps it has taken since the start: the work that it was to compute it.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// How busy it is at this moment.
     pub fn activity(&self) -> Activity {
         Activity { thinking: self.thinking.len(), flying: self.flying + self.requests.len() }
@@ -332,6 +340,7 @@ impl World {
         let Some(entry) = self.agenda.take() else { return false };
         self.foreground -= u64::from(!entry.what.is_background());
         self.now = entry.at;
+        self.steps += 1;
         self.knowing_defined(|world| world.carry_out(entry.what));
         true
     }
