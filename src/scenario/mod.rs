@@ -1,6 +1,7 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
 mod checkpoints;
+mod crowd;
 mod describe;
 pub mod expect;
 pub mod expectation;

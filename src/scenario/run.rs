@@ -125,6 +125,9 @@ pub struct Run {
     stories: Vec<Story>,
     series: Vec<Series>,
     verdicts: Vec<Verdict>,
+    /// How each lane was when its verdict was found: steps and hash. Nothing moves a verdict but
+    /// what moves these, or the end of an oscillation.
+    judged: Vec<(u64, u64)>,
     /// What each input answered: by script, its number and the lane.
     outputs: BTreeMap<(bool, usize, LaneId), Output>,
     /// How things stood before each input, named in the same way.
@@ -152,6 +155,7 @@ impl Run {
             stories: vec![Story::default(); lanes],
             series: vec![Series::default(); lanes],
             verdicts: vec![Verdict::Converging; lanes],
+            judged: vec![(u64::MAX, 0); lanes],
             outputs: BTreeMap::new(),
             before: BTreeMap::new(),
             latest: vec![Totals::default(); lanes],
@@ -352,9 +356,16 @@ impl Run {
     /// Takes down what happened, and what the lanes have come to.
     fn listen(&mut self) {
         let lanes = self.simulation.lanes.iter_mut().zip(&mut self.stories);
-        for ((lane, story), verdict) in lanes.zip(&mut self.verdicts) {
+        let judged = self.verdicts.iter_mut().zip(&mut self.judged);
+        for ((lane, story), (verdict, judged)) in lanes.zip(judged) {
             for record in lane.take_records() {
                 story.push(Entry { at: record.at, what: Told::World(record.what) });
+            }
+            let state = (lane.world.steps(), lane.world.trace_hash());
+            let is_old = state == *judged && !matches!(verdict, Verdict::Oscillating { .. });
+            *judged = state;
+            if is_old {
+                continue;
             }
             let new = lane.verdict();
             // While it is busy only another kind of verdict is news, not another moment or number.
@@ -409,6 +420,7 @@ impl Run {
             lane.take_records();
             *verdict = story.go_to(to);
         }
+        self.judged.fill((u64::MAX, 0));
     }
 
     /// Back to the newest checkpoint before `to` (at `to` itself, inputs may have been done
@@ -421,6 +433,7 @@ impl Run {
             story.past = past;
         }
         self.verdicts = checkpoint.verdicts;
+        self.judged.fill((u64::MAX, 0));
         if self.now() == Time::ZERO {
             self.do_what_is_due();
         }

@@ -35,6 +35,7 @@ files! {
     "autoscaler-against-gitops"
     "job-backoff"
     "statefulset-stuck"
+    "storm"
 }
 
 /// All scenarios that ship.

@@ -255,8 +255,16 @@ pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
     PassView { node, record: record.clone() }
 }
 
+/// Messages that are drawn at most; of more, every second, fourth or eighth stands for the rest.
+const FLIGHTS_SHOWN: u64 = 600;
+
 fn flights(world: &World) -> Vec<Flight> {
-    let watch = world.flights().filter(|(_, flight)| !flight.background).map(|(id, flight)| {
+    let under_way = world.activity().flying as u64;
+    // A power of two, so that who is drawn stays drawn while they grow fewer.
+    let every = under_way.div_ceil(FLIGHTS_SHOWN).max(1).next_power_of_two();
+    let shown = |id: u64| id.is_multiple_of(every);
+    let watch = world.flights().filter(|(id, flight)| shown(*id) && !flight.background);
+    let watch = watch.map(|(id, flight)| {
         let owner = world.streams()[flight.stream].owner;
         Flight {
             id,
@@ -269,7 +277,7 @@ fn flights(world: &World) -> Vec<Flight> {
             fate: fate(flight.fate),
         }
     });
-    let requests = world.requests().map(|(id, request)| Flight {
+    let requests = world.requests().filter(|(id, _)| shown(*id)).map(|(id, request)| Flight {
         id,
         lane_loop: loop_id(request.owner),
         node: node_of(world, request.owner),

@@ -69,6 +69,9 @@ impl Session {
     }
 }
 
+/// A verdict of a lane's story: the number of its entry, when, and what.
+type Turn<'a> = (usize, Time, &'a Verdict);
+
 /// What everything that was done has cost, in order.
 fn list(run: &Run) -> Vec<Cost> {
     let mut acts: BTreeMap<Time, Act<'_>> = BTreeMap::new();
@@ -80,48 +83,58 @@ fn list(run: &Run) -> Vec<Cost> {
         }
     }
     let acts: Vec<(Time, Act<'_>)> = acts.into_iter().collect();
+    let lanes: Vec<(&Lane, Vec<Turn<'_>>)> =
+        run.lanes().iter().map(|lane| (lane, turns(run, lane.id))).collect();
     let first = acts.len().saturating_sub(TOLD_MAX);
-    let told = acts.iter().enumerate().skip(first).map(|(number, (at, act))| Cost {
-        at: *at,
-        lines: act.inputs.iter().map(|(.., input)| input.line.clone()).collect(),
-        lanes: run.lanes().iter().filter_map(|l| cost(run, l, act, &acts[number + 1..])).collect(),
+    let told = acts.iter().enumerate().skip(first).map(|(number, (at, act))| {
+        let later = &acts[number + 1..];
+        let costs = lanes.iter().filter_map(|(lane, turns)| cost(run, lane.id, act, later, turns));
+        let lines = act.inputs.iter().map(|(.., input)| input.line.clone());
+        Cost { at: *at, lines: lines.collect(), lanes: costs.collect() }
     });
     told.filter(|cost| !cost.lanes.is_empty()).collect()
 }
 
-fn cost(run: &Run, lane: &Lane, act: &Act<'_>, later: &[(Time, Act<'_>)]) -> Option<LaneCost> {
-    let before = before(run, lane.id, act)?;
-    let next = later.iter().find_map(|(_, act)| self::before(run, lane.id, act));
-    let story = run.story(lane.id);
-    let until = next.map_or(story.len(), |next| next.told);
-    let verdicts = story.get(..until)?.iter().enumerate().filter_map(|(at, entry)| {
-        let Told::Verdict(verdict) = &entry.what else { return None };
-        Some((at, entry.at, verdict))
+fn turns(run: &Run, lane: LaneId) -> Vec<Turn<'_>> {
+    let entries = run.story(lane).iter().enumerate();
+    let verdicts = entries.filter_map(|(number, entry)| match &entry.what {
+        Told::Verdict(verdict) => Some((number, entry.at, verdict)),
+        Told::World(_) => None,
     });
-    let (mut last, mut healed) = (Verdict::default(), None);
-    let mut was_converged = false;
-    for (entry, at, verdict) in verdicts {
-        if entry < before.told {
-            was_converged = *verdict == Verdict::Converged;
-        } else if *verdict == Verdict::Converged {
-            healed = Some((entry, at));
-            break;
-        }
-        last = verdict.clone();
-    }
+    verdicts.collect()
+}
+
+fn cost(
+    run: &Run,
+    lane: LaneId,
+    act: &Act<'_>,
+    later: &[(Time, Act<'_>)],
+    turns: &[Turn<'_>],
+) -> Option<LaneCost> {
+    let before = before(run, lane, act)?;
+    let next = later.iter().find_map(|(_, act)| self::before(run, lane, act));
+    let until = next.map_or(usize::MAX, |next| next.told);
+    let first = turns.partition_point(|(entry, ..)| *entry < before.told);
+    let last = turns.partition_point(|(entry, ..)| *entry < until);
+    let during = turns.get(first..last)?;
+    let was = first.checked_sub(1).and_then(|at| turns.get(at)).map(|(.., verdict)| *verdict);
     let given = act.inputs.first().map_or(Time::ZERO, |(.., input)| input.at);
+    let healed = during.iter().find(|(.., verdict)| **verdict == Verdict::Converged);
     let (totals, outcome) = match (healed, next) {
-        (Some((entry, at)), _) => {
-            (run.totals_at(lane.id, entry)?, Outcome::Converged(at.since(given)))
+        (Some((entry, at, _)), _) => {
+            (run.totals_at(lane, *entry)?, Outcome::Converged(at.since(given)))
         }
         // Nothing moved at all.
-        (None, _) if was_converged && last == Verdict::Converged => {
+        (None, _) if during.is_empty() && was == Some(&Verdict::Converged) => {
             (before.totals, Outcome::Converged(Duration::ZERO))
         }
         (None, Some(next)) => (next.totals, Outcome::Interrupted),
-        (None, None) => (run.latest_totals(lane.id), ended(&last)),
+        (None, None) => {
+            let verdict = during.last().map(|(.., verdict)| *verdict).or(was);
+            (run.latest_totals(lane), verdict.map_or(Outcome::Going, ended))
+        }
     };
-    Some(difference(lane.id, before.totals, totals, outcome))
+    Some(difference(lane, before.totals, totals, outcome))
 }
 
 /// How things stood before the first of what was done in this lane.
@@ -163,6 +176,10 @@ mod tests {
         session.costs().into_iter().filter(ours).collect()
     }
 
+    fn totals(session: &Session, lane: LaneId) -> Totals {
+        session.run().lane(lane).expect("there is one").world.totals()
+    }
+
     fn settled() -> Session {
         let mut session = Session::open_shipped("rolling-update", Some(7));
         session.seek(Time::from_secs(9));
@@ -172,14 +189,14 @@ mod tests {
     #[test]
     fn healing_a_pod_costs_what_was_counted_until_it_had_converged() {
         let mut session = settled();
-        let before = session.run().latest_totals(LaneId::Level);
+        let before = totals(&session, LaneId::Level);
         session.act(DELETE, None, In::Level);
         let given = session.now();
         while !matches!(session.run().verdict(LaneId::Level), Verdict::Converged) {
             let next = session.run().next_time().expect("it goes on");
             session.seek(next);
         }
-        let (healed, totals) = (session.now(), session.run().latest_totals(LaneId::Level));
+        let (healed, totals) = (session.now(), totals(&session, LaneId::Level));
         session.seek(given + Duration::from_millis(900));
         let costs = own(&session);
         assert_eq!((costs.len(), costs[0].lanes.len()), (1, 1), "{costs:?}");
@@ -207,7 +224,7 @@ mod tests {
     #[test]
     fn what_is_cut_short_by_the_next_action_is_told_so_and_nothing_is_counted_twice() {
         let mut session = settled();
-        let before = session.run().latest_totals(LaneId::Edge);
+        let before = totals(&session, LaneId::Edge);
         session.act(DELETE, None, In::Edge);
         session.seek(session.now() + Duration::from_millis(50));
         session.act(DELETE, None, In::Edge);
@@ -216,7 +233,7 @@ mod tests {
         assert_eq!(costs.len(), 2);
         assert_eq!(costs[0].lanes[0].outcome, Outcome::Interrupted);
         let writes: u64 = costs.iter().map(|cost| cost.lanes[0].writes).sum();
-        let all = session.run().latest_totals(LaneId::Edge).writes - before.writes;
+        let all = totals(&session, LaneId::Edge).writes - before.writes;
         assert!(writes <= all && writes > 0, "{writes} of {all}");
     }
 

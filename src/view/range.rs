@@ -84,6 +84,18 @@ impl Range {
         Range { from, to, repeats: self.repeats || from.is_some() && to.is_some() }.sane()
     }
 
+    /// A dragged to a moment before B.
+    pub fn moved_from(self, at: Time) -> Range {
+        let last = self.to.map_or(Time::MAX, |to| to - Duration::from_millis(1));
+        Range { from: Some(at.min(last)), ..self }
+    }
+
+    /// B dragged to a moment after A.
+    pub fn moved_to(self, at: Time) -> Range {
+        let first = self.from.unwrap_or_default() + Duration::from_millis(1);
+        Range { to: Some(at.max(first)), ..self }
+    }
+
     /// Without an end there is nothing to repeat; a stretch without length is none.
     pub fn sane(self) -> Range {
         let to = self.to.filter(|to| self.from.unwrap_or_default() < *to);
@@ -151,6 +163,8 @@ mod tests {
             Range { to: Some(s(5)), repeats: true, ..Range::default() }
         );
         assert_eq!(Range::between(s(5), s(5)).to, None);
+        // Dragged, they push against each other and neither is lost.
+        assert!(range.moved_from(s(99)).from < range.to && range.moved_to(s(1)).to > range.from);
     }
 
     #[test]

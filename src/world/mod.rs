@@ -18,6 +18,7 @@ mod process;
 mod record;
 mod request_trap;
 mod requests;
+mod server_limit;
 mod step;
 mod stream;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use process::{ActivePass, EdgeItem, Process};
 pub use record::{ACTS_KEPT, Act, Cause, Occurrence, PassRecord, Record};
 pub use request_trap::{Refusal, RequestTrap};
 pub use requests::RequestInFlight;
+pub use server_limit::{QUEUE_MAX, SEATS_MAX, ServerLimit};
 pub use stream::{Fate, Flight, Stream};
 pub use truth::{PodCount, Shortfall};
 pub use verdict::Verdict;

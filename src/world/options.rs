@@ -8,6 +8,7 @@ use crate::controllers::operator::OperatorSpec;
 use crate::node::Images;
 
 use super::metrics::Load;
+use super::server_limit::ServerLimit;
 
 /// How a world is built.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Options {
     pub load: Vec<Load>,
     /// Loops for kinds that users define.
     pub operators: Vec<OperatorSpec>,
+    /// How much the API server takes at once; absent: anything.
+    pub server_limit: Option<ServerLimit>,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             images: Images::default(),
             load: Vec::new(),
             operators: Vec::new(),
+            server_limit: None,
         }
     }
 }

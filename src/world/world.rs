@@ -25,6 +25,7 @@ use super::options::{Flavour, Options};
 use super::process::Process;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
+use super::server_limit::Seats;
 use super::step::{BOOKMARK, HEARTBEAT, MONITOR, Step};
 use super::stream::{Flight, Stream, StreamIndex};
 use super::watching::wake;
@@ -64,6 +65,8 @@ pub struct World {
     pub(super) served: Arc<[Served]>,
     pub(super) metrics: MetricsServer,
     pub(super) repository: Repository,
+    /// The API server's seats, if they are counted.
+    pub(super) seats: Option<Seats>,
     /// Processes that compete for a lease.
     pub(super) candidates: Vec<Candidate>,
 }
@@ -121,6 +124,7 @@ impl World {
             served: Arc::new([]),
             metrics: MetricsServer::new(options.load.clone()),
             repository: Repository::default(),
+            seats: options.server_limit.map(Seats::new),
             candidates: Vec::new(),
             options: Arc::new(options),
         };

@@ -3,6 +3,7 @@
 
 mod code;
 mod console;
+mod costs;
 pub mod diff;
 pub mod draft;
 mod editor;
@@ -31,6 +32,11 @@ fn name(tab: Tab) -> &'static str {
         Tab::Metrics => tr!(panel.metrics),
         Tab::Code => tr!(panel.code),
     }
+}
+
+/// The tab of this name in an address.
+pub fn tab_of(name: &str) -> Option<Tab> {
+    TABS.into_iter().find(|tab| id(*tab) == name)
 }
 
 fn id(tab: Tab) -> &'static str {
