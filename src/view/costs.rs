@@ -169,6 +169,12 @@ mod tests {
 
     const DELETE: &str = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
 
+    const THREE_PODS: &str = "title: three pods\nobjects: |\n  apiVersion: apps/v1\n  \
+        kind: Deployment\n  metadata: {name: web}\n  spec:\n    replicas: 3\n    \
+        selector: {matchLabels: {app: web}}\n    template:\n      \
+        metadata: {labels: {app: web}}\n      \
+        spec: {containers: [{name: web, image: \"registry.example/web:1\"}]}\n";
+
     /// The costs of what a person did.
     fn own(session: &Session) -> Vec<Cost> {
         let inputs = session.run().inputs();
@@ -181,8 +187,9 @@ mod tests {
     }
 
     fn settled() -> Session {
-        let mut session = Session::open_shipped("rolling-update", Some(7));
-        session.seek(Time::from_secs(9));
+        let scenario = crate::scenario::Scenario::read("", THREE_PODS).expect("it is well formed");
+        let mut session = Session::open(scenario, Some(7));
+        session.seek(Time::from_secs(20));
         session
     }
 
@@ -228,7 +235,7 @@ mod tests {
         session.act(DELETE, None, In::Edge);
         session.seek(session.now() + Duration::from_millis(50));
         session.act(DELETE, None, In::Edge);
-        session.seek(Time::from_secs(10) - Duration::from_millis(1));
+        session.seek(session.now() + Duration::from_secs(9));
         let costs = own(&session);
         assert_eq!(costs.len(), 2);
         assert_eq!(costs[0].lanes[0].outcome, Outcome::Interrupted);
@@ -243,7 +250,7 @@ mod tests {
         session.act(DELETE, None, In::Both);
         session.seek(Time::from_secs(40));
         let costs = session.costs();
-        for seconds in [0, 9, 20, 3, 40] {
+        for seconds in [0, 19, 20, 3, 40] {
             session.seek(Time::from_secs(seconds));
             assert_eq!(session.costs(), costs, "at {seconds} s");
         }
