@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loopscope::kernel::Time;
 use loopscope::scenario::report::play;
 use loopscope::scenario::{Run, Scenario, Shipped, shipped};
+use loopscope::view::Session;
 use loopscope::world::LaneId;
 
 #[test]
@@ -58,6 +59,17 @@ fn storm(workers: &str, queue: &str, seconds: u64) -> (u64, u64, bool) {
     let longest = samples.iter().map(|sample| sample.waiting).max().unwrap_or(0);
     let refused = samples.last().map_or(0, |sample| sample.refused);
     (refused, longest, run.verdict(LaneId::Level).word() == "converged")
+}
+
+#[test]
+fn of_a_storm_of_messages_a_bounded_part_is_drawn_and_it_is_said_how_many_each_stands_for() {
+    let mut session = Session::open_shipped("storm", None);
+    let stage = session.stage(LaneId::Level);
+    let under_way = session.run().lane(LaneId::Level).expect("it has one").world.flights().count();
+    assert!(under_way > 4_000, "{under_way}");
+    assert!((300..=700).contains(&stage.flights.len()), "{} are drawn", stage.flights.len());
+    let told = stage.flights.len() as u64 * stage.drawn_every;
+    assert!(told.abs_diff(under_way as u64) < 1_000, "{told} of {under_way}");
 }
 
 #[test]

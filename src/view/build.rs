@@ -35,6 +35,7 @@ pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -
         board: board(world, &counts, memory),
         loops: loops(world),
         flights: flights(world),
+        drawn_every: drawn_every(world),
         nodes,
         tray,
         server_fault: world.faults().server_trouble().map(|trouble| {
@@ -258,10 +259,14 @@ pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
 /// Messages that are drawn at most; of more, every second, fourth or eighth stands for the rest.
 const FLIGHTS_SHOWN: u64 = 600;
 
-fn flights(world: &World) -> Vec<Flight> {
+/// A power of two, so that who is drawn stays drawn while they grow fewer.
+fn drawn_every(world: &World) -> u64 {
     let under_way = world.activity().flying as u64;
-    // A power of two, so that who is drawn stays drawn while they grow fewer.
-    let every = under_way.div_ceil(FLIGHTS_SHOWN).max(1).next_power_of_two();
+    under_way.div_ceil(FLIGHTS_SHOWN).max(1).next_power_of_two()
+}
+
+fn flights(world: &World) -> Vec<Flight> {
+    let every = drawn_every(world);
     let shown = |id: u64| id.is_multiple_of(every);
     let watch = world.flights().filter(|(id, flight)| shown(*id) && !flight.background);
     let watch = watch.map(|(id, flight)| {
