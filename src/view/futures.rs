@@ -2,9 +2,9 @@
 //! it, and acting in the past begins another branch. The branch that was cut off is kept, so that
 //! taking the fork back restores it exactly, and so that it can be shown again.
 //!
-//! Undo goes from an input to the branch that was shown when it was given, which is the input before
-//! it or, at a fork, the future that it cut off. Since that was there earlier, undoing ends; redo
-//! comes back by the same way.
+//! Undo goes from an input to the branch that was shown when it was given, which is the input
+//! before it or, at a fork, the future that it cut off. Since that was there earlier, undoing ends;
+//! redo comes back by the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 

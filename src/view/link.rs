@@ -1,6 +1,6 @@
-//! A link is a run: version, scenario, seed, what a person did and when, the futures that were left,
-//! and the moment that is shown. A short session is plain text; a longer one is deflated JSON in base64url. Whatever else
-//! stands in an address, the page opens, with a notice.
+//! A link is a run: version, scenario, seed, what a person did and when, the futures that were
+//! left, and the moment that is shown. A short session is plain text; a longer one is deflated JSON
+//! in base64url. Whatever else stands in an address, the page opens, with a notice.
 
 use std::sync::Arc;
 
