@@ -12,10 +12,10 @@ use serde_json::json;
 
 #[path = "properties/laws.rs"]
 mod laws;
-#[path = "properties/verdicts.rs"]
-mod verdicts;
 #[path = "properties/orders.rs"]
 mod orders;
+#[path = "properties/verdicts.rs"]
+mod verdicts;
 
 const PLENTY: u64 = 3_000_000;
 

@@ -1,7 +1,12 @@
 //! Every scenario that ships, played without a page: each expectation is met in each lane.
 
+use std::sync::Arc;
+
+use loopscope::kernel::Time;
 use loopscope::scenario::report::play;
-use loopscope::scenario::shipped;
+use loopscope::scenario::{Run, Scenario, Shipped, shipped};
+use loopscope::view::Session;
+use loopscope::world::LaneId;
 
 #[test]
 fn every_shipped_scenario_meets_its_expectations_in_each_lane() {
@@ -30,11 +35,52 @@ fn every_shipped_scenario_speaks_both_languages() {
 
 #[test]
 fn what_the_lanes_come_to_does_not_hang_on_one_lucky_seed() {
-    for shipped in shipped().iter().filter(|shipped| shipped.id != "rolling-update") {
+    let by_chance = |id: &str| id != "rolling-update" && id != "storm"; // one is long, one is large
+    for shipped in shipped().iter().filter(|shipped| by_chance(shipped.id)) {
         let scenario = shipped.load();
         for seed in 100..110 {
             let report = play(&scenario, Some(seed), None, None);
             assert!(report.all_met(), "{} with seed {seed}:\n{}", shipped.id, report.text());
         }
     }
+}
+
+/// The storm in its level lane, with other numbers in the scenario: requests sent away, the longest
+/// queue before the API server, and whether all was done after so many seconds.
+fn storm(workers: &str, queue: &str, seconds: u64) -> (u64, u64, bool) {
+    let text = Shipped::find("storm").expect("it ships").text;
+    let text = text.replace("workers: 1000", workers).replace("queueLength: 200", queue);
+    let text = text.replace("count: 2000", "count: 600");
+    let mut scenario = Scenario::read("", &text).expect("it is well formed");
+    scenario.keep_lane(LaneId::Level);
+    let mut run = Run::new(Arc::new(scenario), 7, Vec::new());
+    run.run_until(Time::from_secs(seconds), u64::MAX);
+    let samples = run.samples(LaneId::Level);
+    let longest = samples.iter().map(|sample| sample.waiting).max().unwrap_or(0);
+    let refused = samples.last().map_or(0, |sample| sample.refused);
+    (refused, longest, run.verdict(LaneId::Level).word() == "converged")
+}
+
+#[test]
+fn of_a_storm_of_messages_a_bounded_part_is_drawn_and_it_is_said_how_many_each_stands_for() {
+    let mut session = Session::open_shipped("storm", None);
+    let stage = session.stage(LaneId::Level);
+    let under_way = session.run().lane(LaneId::Level).expect("it has one").world.flights().count();
+    assert!(under_way > 4_000, "{under_way}");
+    assert!((300..=700).contains(&stage.flights.len()), "{} are drawn", stage.flights.len());
+    let told = stage.flights.len() as u64 * stage.drawn_every;
+    assert!(told.abs_diff(under_way as u64) < 1_000, "{told} of {under_way}");
+}
+
+#[test]
+fn in_a_storm_the_api_server_drowns_or_not_as_the_knobs_are_set() {
+    let (refused, longest, done) = storm("workers: 1000", "queueLength: 200", 30);
+    assert!(refused > 100 && longest == 200 && done, "{refused} refused, {longest} waited");
+    let (refused, longest, done) = storm("workers: 100", "queueLength: 200", 30);
+    assert!(refused == 0 && (1..=60).contains(&longest) && done, "{refused}, {longest}");
+    let (refused, longest, done) = storm("workers: 1000", "queueLength: 2000", 30);
+    assert!(refused == 0 && longest > 300 && done, "{refused}, {longest}");
+    // Who is sent away ten times gives up, and its key comes back with the loop's own back-off.
+    let (refused, _, _) = storm("workers: 1000", "queueLength: 0", 30);
+    assert!(refused > 600, "{refused}");
 }

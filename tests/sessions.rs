@@ -43,7 +43,7 @@ fn hashes(run: &Run) -> Vec<u64> {
 
 /// Does something at random, and says what.
 fn act(session: &mut Session, dice: &mut Rand64) -> String {
-    match dice.rand_range(0..10) {
+    match dice.rand_range(0..13) {
         0..=3 => {
             let line = LINES[dice.rand_range(0..LINES.len() as u64) as usize];
             let lanes = [In::Both, In::Edge, In::Level][dice.rand_range(0..3) as usize];
@@ -58,7 +58,17 @@ fn act(session: &mut Session, dice: &mut Rand64) -> String {
         }
         6 => format!("forward {}", session.now() < LATEST && session.step_forward()),
         7 => format!("back {}", session.step_back()),
-        8 => format!("undo {}", session.undo()),
+        8 | 9 => format!("undo {}", session.undo()),
+        10 => {
+            let others = session.futures();
+            let chosen = dice.rand_range(0..others.len().max(1) as u64) as usize;
+            let shown = others.get(chosen).is_some_and(|other| session.show_future(other.id));
+            format!("future {chosen} of {} {shown}", others.len())
+        }
+        11 if dice.rand_range(0..3) == 0 => {
+            session.restart();
+            "restart".to_string()
+        }
         _ => format!("redo {}", session.redo()),
     }
 }
@@ -102,9 +112,98 @@ fn the_link_of_a_random_session_opens_as_that_session() {
         assert!(link.len() <= loopscope::view::LINK_MAX, "{}", link.len());
         let (other, notice) = Session::from_link(&link);
         assert_eq!(notice, None, "{told:#?}");
-        let moment = |session: &Session| (session.now(), hashes(session.run()));
         assert_eq!(moment(&other), moment(&session), "{told:#?}");
+        assert_eq!(branches(&other), branches(&session), "{told:#?}");
+        let file = Session::from_json(&session.to_json()).expect("it is a session");
+        assert_eq!(moment(&file), moment(&session), "{told:#?}");
+        assert_eq!(branches(&file), branches(&session), "{told:#?}");
+        if seed % 5 != 0 {
+            continue; // each step is a run of its own
+        }
+        let steps = |mut session: Session| {
+            let mut steps = Vec::new();
+            while session.undo() {
+                steps.push(moment(&session));
+            }
+            while session.redo() {
+                steps.push(moment(&session));
+            }
+            steps
+        };
+        assert_eq!(steps(other), steps(session), "undo and redo go the same way, {told:#?}");
     }
+}
+
+fn moment(session: &Session) -> (Time, Vec<u64>) {
+    (session.now(), hashes(session.run()))
+}
+
+/// The other futures, but for what is only known where they were seen.
+fn branches(session: &Session) -> Vec<(Time, Vec<(Time, String)>, usize)> {
+    let told = session.futures().into_iter();
+    told.map(|future| (future.fork, future.lines, future.more)).collect()
+}
+
+#[test]
+fn undoing_a_fork_restores_the_old_future_exactly_as_far_as_it_was_seen() {
+    let mut session = Session::open_shipped("doubled-event", Some(3));
+    session.seek(Time::from_secs(12));
+    session.act(LINES[0], None, In::Both);
+    session.seek(Time::from_secs(40));
+    let old = (session.run().inputs().to_vec(), hashes(session.run()), session.marks());
+    session.seek(Time::from_secs(11));
+    session.act(LINES[3], None, In::Level);
+    session.seek(Time::from_secs(30));
+    let new = (session.run().inputs().to_vec(), hashes(session.run()));
+    assert_eq!(session.futures().len(), 1);
+    assert!(session.undo());
+    assert_eq!(session.now(), Time::from_secs(11), "where the fork was made");
+    assert_eq!(session.end(), Time::from_secs(40), "the old future is computed again");
+    session.seek(Time::from_secs(40));
+    assert_eq!((session.run().inputs().to_vec(), hashes(session.run()), session.marks()), old);
+    assert!(session.redo());
+    session.seek(Time::from_secs(30));
+    assert_eq!((session.run().inputs().to_vec(), hashes(session.run())), new);
+}
+
+#[test]
+fn a_link_that_would_be_too_long_leaves_out_the_oldest_futures_and_says_how_many() {
+    let mut session = Session::open_shipped("doubled-event", Some(3));
+    let mut dice = Rand64::new(5);
+    for _ in 0..18 {
+        session.seek(Time::from_secs(10));
+        // Words that do not pack well.
+        let words: Vec<String> = (0..8).map(|_| format!("{:x}", dice.rand_u64())).collect();
+        session.act(&format!("fault kill replicaset {}", words.join("")), None, In::Both);
+        session.act(&format!("kubectl label rs web w={} --overwrite", words[0]), None, In::Both);
+        session.seek(Time::from_secs(9));
+        session.act(&format!("kubectl label rs web v={} --overwrite", words[1]), None, In::Both);
+    }
+    let link = session.link_with_losses().expect("without other futures it is short");
+    assert!(link.text.len() <= loopscope::view::LINK_MAX, "{}", link.text.len());
+    let (other, notice) = Session::from_link(&link.text);
+    assert_eq!(notice, None);
+    assert!(link.lost > 0 && other.futures().len() + link.lost == session.futures().len());
+    assert_eq!(moment(&other), moment(&session));
+    let newest = branches(&session)[..other.futures().len()].to_vec();
+    assert_eq!(branches(&other), newest, "the oldest go first");
+    let file = Session::from_json(&session.to_json()).expect("it is a session");
+    assert_eq!(branches(&file), branches(&session), "a file takes all");
+}
+
+#[test]
+fn links_of_earlier_versions_open_and_those_of_later_ones_are_told() {
+    let (session, notice) = Session::from_link("1/lost-event/7/12000000000");
+    assert_eq!((notice, session.now()), (None, Time::from_secs(12)));
+    let file = |v: u32| {
+        format!(
+            "{{\"v\":{v},\"id\":\"lost-event\",\"seed\":7,\"t\":20,\
+             \"i\":[[5,\"both\",\"fault kill replicaset\"]]}}"
+        )
+    };
+    let session = Session::from_json(&file(1)).expect("it is of the first version");
+    assert_eq!((session.run().inputs().len(), session.can_undo()), (1, true));
+    assert!(matches!(Session::from_json(&file(9)), Err(loopscope::view::Notice::Newer)));
 }
 
 #[test]

@@ -11,7 +11,9 @@ use serde::{Deserialize, Deserializer, de};
 use crate::api::Value;
 use crate::controllers::operator::OperatorSpec;
 use crate::world::fault::Fields;
-use crate::world::{Fault, FaultError, KnobChange, Knobs, LaneId, Target};
+use crate::world::{
+    Fault, FaultError, KnobChange, Knobs, LaneId, QUEUE_MAX, SEATS_MAX, ServerLimit, Target,
+};
 
 use super::text::Text;
 
@@ -81,6 +83,8 @@ pub struct File {
     pub load: Vec<Value>,
     /// Applied at the start, as by kubectl apply.
     pub objects: String,
+    /// The same, many times over.
+    pub crowd: Crowd,
     /// What the repository holds, for the gitops controller.
     pub git: String,
     /// What is done, and when.
@@ -140,6 +144,16 @@ impl In {
     }
 }
 
+/// Objects that there are many of: each is made `count` times, with its number after its name.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Crowd {
+    /// How many of each.
+    pub count: u32,
+    /// A manifest.
+    pub objects: String,
+}
+
 /// `cluster:`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -152,6 +166,29 @@ pub struct Cluster {
     pub operators: Vec<OperatorSpec>,
     /// Latencies.
     pub network: NetworkFile,
+    /// How much the API server takes at once; absent: anything.
+    #[serde(rename = "apiServer")]
+    pub api_server: Option<ServerFile>,
+}
+
+/// `cluster.apiServer:`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct ServerFile {
+    /// Requests that are served at the same time.
+    pub max_requests_in_flight: u16,
+    /// Requests that may wait; more are sent away with 429.
+    pub queue_length: u32,
+    /// How long one is served.
+    pub service_time: Span,
+}
+
+impl ServerFile {
+    /// The limit that it describes.
+    pub fn limit(self) -> ServerLimit {
+        let (seats, queue) = (self.max_requests_in_flight, self.queue_length);
+        ServerLimit { seats, queue, service: self.service_time.0 }
+    }
 }
 
 /// `cluster.network:`.
@@ -299,10 +336,13 @@ pub const STEPS_MAX: usize = 2_000;
 /// Nodes that a cluster may have.
 pub const NODES_MAX: u16 = 500;
 
+/// Copies of a crowd.
+pub const CROWD_MAX: u32 = 5_000;
+
 /// Keys by which a scenario is told from a plain manifest.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "title", "about", "hint", "start", "seed", "flavours", "cluster", "images", "load", "objects",
-    "git", "steps", "expect", "lesson",
+    "crowd", "git", "steps", "expect", "lesson",
 ];
 
 /// Reads a scenario file. A plain manifest is taken as its `objects`.
@@ -338,6 +378,16 @@ fn check(file: &File) -> Result<(), FormatError> {
     let refuse = |message: String| Err(FormatError { line: None, message });
     if file.cluster.nodes.is_some_and(|nodes| nodes > NODES_MAX) {
         return refuse(format!("cluster.nodes: at most {NODES_MAX} nodes are simulated"));
+    }
+    let limit = file.cluster.api_server;
+    if limit.is_some_and(|limit| !(1..=SEATS_MAX).contains(&limit.max_requests_in_flight)) {
+        return refuse(format!("cluster.apiServer: maxRequestsInFlight is 1 to {SEATS_MAX}"));
+    }
+    if limit.is_some_and(|limit| limit.queue_length > QUEUE_MAX) {
+        return refuse(format!("cluster.apiServer: queueLength is at most {QUEUE_MAX}"));
+    }
+    if file.crowd.count > CROWD_MAX {
+        return refuse(format!("crowd: count is at most {CROWD_MAX}"));
     }
     if file.steps.len().max(file.expect.len()).max(file.lesson.len()) > STEPS_MAX {
         return refuse(format!("steps, expect and lesson may have {STEPS_MAX} entries each"));
@@ -377,6 +427,27 @@ mod tests {
     fn a_plain_manifest_is_taken_as_objects() {
         let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n";
         assert_eq!(read(text).map(|file| file.objects), Ok(text.to_string()));
+    }
+
+    #[test]
+    fn the_limit_of_an_api_server_is_read_and_has_limits_of_its_own() {
+        let text = |seats: u32, queue: u32| {
+            format!(
+                "cluster: {{apiServer: {{maxRequestsInFlight: {seats}, queueLength: {queue}, \
+                 serviceTime: 5ms}}}}\n"
+            )
+        };
+        let file = read(&text(40, 200)).expect("it is well formed");
+        let limit = file.cluster.api_server.map(ServerFile::limit);
+        let service = Duration::from_millis(5);
+        assert_eq!(limit, Some(ServerLimit { seats: 40, queue: 200, service }));
+        for (seats, queue, word) in
+            [(0, 1, "maxRequests"), (9_999, 1, "maxR"), (1, 99_999, "queue")]
+        {
+            let error = read(&text(seats, queue)).expect_err("too little or too much");
+            assert!(error.message.contains(word), "{error}");
+        }
+        assert!(read("crowd: {count: 6000}\n").expect_err("too many").message.contains("crowd"));
     }
 
     #[test]

@@ -38,6 +38,10 @@ pub struct Sample {
     pub wanted: i64,
     /// Pods that are truly ready.
     pub ready: i64,
+    /// The most requests that waited for a seat at the API server since the sample before.
+    pub waiting: u64,
+    /// Requests that it has sent away, since the start.
+    pub refused: u64,
 }
 
 /// The samples of a lane, oldest first.
@@ -46,11 +50,13 @@ pub struct Series {
     samples: Vec<Sample>,
     interval: Duration,
     peak: u64,
+    /// The same for the API server's queue.
+    server_peak: u64,
 }
 
 impl Default for Series {
     fn default() -> Series {
-        Series { samples: Vec::new(), interval: INTERVAL, peak: 0 }
+        Series { samples: Vec::new(), interval: INTERVAL, peak: 0, server_peak: 0 }
     }
 }
 
@@ -69,8 +75,10 @@ impl Series {
         }
         let waiting = world.processes().map(|process| process.waiting() as u64).sum();
         self.peak = self.peak.max(waiting);
+        self.server_peak = self.server_peak.max(world.server_load().0);
         if last.is_none_or(|last| world.now().since(last) >= self.interval) {
-            let sample = measure(world, std::mem::take(&mut self.peak));
+            let mut sample = measure(world, std::mem::take(&mut self.peak));
+            sample.waiting = std::mem::take(&mut self.server_peak);
             self.samples.push(sample);
             self.thin();
         }
@@ -112,6 +120,8 @@ fn measure(world: &World, queued: u64) -> Sample {
         stale: oldest.min().map_or(Duration::ZERO, |sent| world.now().since(sent)),
         wanted,
         ready,
+        waiting: 0,
+        refused: world.server_load().1,
     }
 }
 

@@ -1,6 +1,8 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
+mod checkpoints;
 mod complete;
+mod crowd;
 mod describe;
 pub mod expect;
 pub mod expectation;
@@ -21,7 +23,7 @@ mod text;
 
 pub use format::{FormatError, In};
 pub use metrics::Sample;
-pub use run::{Entry, INPUTS_MAX, Input, Run, Told};
+pub use run::{Before, Entry, INPUTS_MAX, Input, Run, Told};
 pub use scenario::Scenario;
 pub use shell::{completions, perform};
 pub use shipped::{DEFAULT, Shipped, shipped};

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::world::{Activity, Lane, LaneId, Occurrence, Simulation, Verdict};
+use crate::world::{Activity, Lane, LaneId, Occurrence, Simulation, Totals, Verdict};
 
+use super::checkpoints::{Checkpoint, Checkpoints};
 use super::expectation::Words;
 use super::format::In;
 use super::metrics::{Sample, Series};
@@ -20,10 +21,6 @@ use super::shell;
 const ENTRIES_MAX: usize = 300_000;
 /// Inputs that a run takes.
 pub const INPUTS_MAX: usize = 5_000;
-/// Steps of the simulation between two checkpoints.
-const STEPS_PER_CHECKPOINT: u64 = 1_500;
-/// Checkpoints kept; above that every other one goes.
-const CHECKPOINTS_MAX: usize = 160;
 
 /// Something that somebody does at a moment: a console line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +64,8 @@ pub enum Told {
 struct Story {
     entries: Vec<Entry>,
     past: usize,
+    /// What the lane had cost when its verdict changed, by the number of that entry.
+    totals: BTreeMap<usize, Totals>,
 }
 
 impl Story {
@@ -77,15 +76,42 @@ impl Story {
         }
         self.past = (self.past + 1).min(self.entries.len());
     }
+
+    /// Adds a verdict, and what the lane has cost until then.
+    fn turn(&mut self, entry: Entry, totals: Totals) {
+        self.totals.insert(self.past, totals);
+        self.push(entry);
+    }
+
+    /// Takes what happened up to `now` for past, and finds the verdict of then.
+    fn go_to(&mut self, now: Time) -> Verdict {
+        self.past = self.entries.partition_point(|entry| entry.at <= now);
+        let past = self.entries.get(..self.past).unwrap_or_default();
+        let verdict = past.iter().rev().find_map(|entry| match &entry.what {
+            Told::Verdict(verdict) => Some(verdict.clone()),
+            Told::World(_) => None,
+        });
+        verdict.unwrap_or_default()
+    }
+
+    /// Whether all that happened is told: then the past need not be listened to again.
+    fn is_whole(&self) -> bool {
+        self.entries.len() < ENTRIES_MAX
+    }
+
+    fn forget_future(&mut self) {
+        self.entries.truncate(self.past);
+        self.totals.split_off(&self.past);
+    }
 }
 
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    simulation: Simulation,
-    next_script: usize,
-    next_input: usize,
-    past: Vec<usize>,
-    verdicts: Vec<Verdict>,
+/// How things stood just before somebody did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// How much was told of the lane.
+    pub told: usize,
+    /// What the lane had cost.
+    pub totals: Totals,
 }
 
 /// A run.
@@ -104,10 +130,16 @@ pub struct Run {
     stories: Vec<Story>,
     series: Vec<Series>,
     verdicts: Vec<Verdict>,
+    /// How each lane was when its verdict was found: steps and hash. Nothing moves a verdict but
+    /// what moves these, or the end of an oscillation.
+    judged: Vec<(u64, u64)>,
     /// What each input answered: by script, its number and the lane.
     outputs: BTreeMap<(bool, usize, LaneId), Output>,
-    checkpoints: Vec<Checkpoint>,
-    steps_since_checkpoint: u64,
+    /// How things stood before each input, named in the same way.
+    before: BTreeMap<(bool, usize, LaneId), Before>,
+    /// What each lane had cost at the end.
+    latest: Vec<Totals>,
+    checkpoints: Checkpoints,
     end: Time,
 }
 
@@ -129,9 +161,11 @@ impl Run {
             stories: vec![Story::default(); lanes],
             series: vec![Series::default(); lanes],
             verdicts: vec![Verdict::Converging; lanes],
+            judged: vec![(u64::MAX, 0); lanes],
             outputs: BTreeMap::new(),
-            checkpoints: Vec::new(),
-            steps_since_checkpoint: 0,
+            before: BTreeMap::new(),
+            latest: vec![Totals::default(); lanes],
+            checkpoints: Checkpoints::default(),
             end: Time::ZERO,
         };
         run.checkpoint();
@@ -157,6 +191,11 @@ impl Run {
     /// How far the run was ever computed since it last forked.
     pub fn end(&self) -> Time {
         self.end
+    }
+
+    #[cfg(test)]
+    pub(super) fn simulation(&self) -> &Simulation {
+        &self.simulation
     }
 
     /// The lanes.
@@ -207,6 +246,26 @@ impl Run {
         self.outputs.get(&(of_script, number, lane))
     }
 
+    /// How things stood in a lane just before that input was given.
+    pub fn before(&self, of_script: bool, number: usize, lane: LaneId) -> Option<Before> {
+        self.before.get(&(of_script, number, lane)).copied()
+    }
+
+    /// What a lane had cost when its verdict changed, at this entry of its story.
+    pub fn totals_at(&self, lane: LaneId, entry: usize) -> Option<Totals> {
+        self.stories.get(self.index(lane)?)?.totals.get(&entry).copied()
+    }
+
+    /// What a lane has cost, as far as it was computed.
+    pub fn latest_totals(&self, lane: LaneId) -> Totals {
+        self.index(lane).and_then(|index| self.latest.get(index).copied()).unwrap_or_default()
+    }
+
+    /// How many of the inputs were given up to now; those that are put off count.
+    pub fn given(&self) -> usize {
+        self.inputs.iter().take_while(|input| input.given <= self.now()).count()
+    }
+
     fn index(&self, id: LaneId) -> Option<usize> {
         self.simulation.lanes.iter().position(|lane| lane.id == id)
     }
@@ -250,14 +309,16 @@ impl Run {
         let next = self.next_time().filter(|next| *next <= until);
         let moment = next.unwrap_or(until).max(self.now());
         self.simulation.run_until(moment, u64::MAX);
-        self.steps_since_checkpoint += 1;
         self.listen();
         self.do_what_is_due();
         for (lane, series) in self.simulation.lanes.iter().zip(&mut self.series) {
             series.observe(&lane.world);
         }
-        self.end = self.end.max(self.now());
-        if self.steps_since_checkpoint >= STEPS_PER_CHECKPOINT {
+        if self.now() >= self.end {
+            self.end = self.now();
+            self.count();
+        }
+        if self.checkpoints.is_due(&self.simulation) {
             self.checkpoint();
         }
         next.is_some()
@@ -268,7 +329,18 @@ impl Run {
         (0..budget).any(|_| !self.step(until))
     }
 
+    fn count(&mut self) {
+        for (latest, lane) in self.latest.iter_mut().zip(&self.simulation.lanes) {
+            *latest = lane.world.totals();
+        }
+    }
+
     fn do_what_is_due(&mut self) {
+        self.give_inputs();
+        self.listen();
+    }
+
+    fn give_inputs(&mut self) {
         let now = self.now();
         while let Some(input) = self.script.get(self.next_script).filter(|i| i.at <= now).cloned() {
             self.perform(&input, true, self.next_script);
@@ -280,11 +352,14 @@ impl Run {
             self.perform(&input, false, number);
             self.next_input += 1;
         }
-        self.listen();
     }
 
     fn perform(&mut self, input: &Input, of_script: bool, number: usize) {
-        for lane in self.simulation.lanes.iter_mut().filter(|lane| input.lanes.includes(lane.id)) {
+        let lanes = self.simulation.lanes.iter_mut().zip(&self.stories);
+        for (lane, story) in lanes.filter(|(lane, _)| input.lanes.includes(lane.id)) {
+            let before = Before { told: story.past, totals: lane.world.totals() };
+            // While it is replayed, it is there already.
+            self.before.entry((of_script, number, lane.id)).or_insert(before);
             let output = shell::perform(lane, &input.line, input.stdin.as_deref());
             self.outputs.insert((of_script, number, lane.id), output);
         }
@@ -293,35 +368,30 @@ impl Run {
     /// Takes down what happened, and what the lanes have come to.
     fn listen(&mut self) {
         let lanes = self.simulation.lanes.iter_mut().zip(&mut self.stories);
-        for ((lane, story), verdict) in lanes.zip(&mut self.verdicts) {
+        let judged = self.verdicts.iter_mut().zip(&mut self.judged);
+        for ((lane, story), (verdict, judged)) in lanes.zip(judged) {
             for record in lane.take_records() {
                 story.push(Entry { at: record.at, what: Told::World(record.what) });
+            }
+            let state = (lane.world.steps(), lane.world.trace_hash());
+            let is_old = state == *judged && !matches!(verdict, Verdict::Oscillating { .. });
+            *judged = state;
+            if is_old {
+                continue;
             }
             let new = lane.verdict();
             // While it is busy only another kind of verdict is news, not another moment or number.
             let same_kind = std::mem::discriminant(&new) == std::mem::discriminant(verdict);
             if !same_kind || (new != *verdict && !lane.world.is_busy()) {
                 let at = lane.world.now();
-                story.push(Entry { at, what: Told::Verdict(new.clone()) });
+                story.turn(Entry { at, what: Told::Verdict(new.clone()) }, lane.world.totals());
                 *verdict = new;
             }
         }
     }
 
     fn checkpoint(&mut self) {
-        self.steps_since_checkpoint = 0;
-        let newest = self.checkpoints.last().map(|checkpoint| checkpoint.simulation.now());
-        if newest.is_some_and(|newest| newest >= self.now()) {
-            return;
-        }
-        if self.checkpoints.len() >= CHECKPOINTS_MAX {
-            let mut number = 0;
-            self.checkpoints.retain(|_| {
-                number += 1;
-                number % 2 == 1
-            });
-        }
-        self.checkpoints.push(Checkpoint {
+        self.checkpoints.keep(Checkpoint {
             simulation: self.simulation.clone(),
             next_script: self.next_script,
             next_input: self.next_input,
@@ -330,30 +400,52 @@ impl Run {
         });
     }
 
-    /// Goes to a moment, back or forth. At most `budget` moments are computed; false if it ran out.
+    /// Goes to a moment, back or forth. At most `budget` moments that were never computed before
+    /// are; false if it ran out.
     pub fn seek(&mut self, to: Time, budget: u64) -> bool {
-        if to < self.now() {
+        let nearest = self.checkpoints.before(to).map(|nearest| nearest.simulation.now());
+        if to < self.now() || nearest.is_some_and(|nearest| nearest > self.now()) {
             self.restore(to);
         }
+        self.replay(to.min(self.end));
         self.run_until(to, budget)
+    }
+
+    /// Goes on to a moment that was computed before: the worlds take the same steps, and what they
+    /// tell is known.
+    fn replay(&mut self, to: Time) {
+        if to <= self.now() || !self.stories.iter().all(Story::is_whole) {
+            return;
+        }
+        loop {
+            let script = self.script.get(self.next_script).map(|input| input.at);
+            let input = self.next_of_person();
+            let next = script.into_iter().chain(input).min().filter(|at| *at <= to);
+            self.simulation.run_until(next.unwrap_or(to).max(self.now()), u64::MAX);
+            self.give_inputs();
+            if next.is_none() {
+                break;
+            }
+        }
+        let lanes = self.simulation.lanes.iter_mut().zip(&mut self.stories);
+        for ((lane, story), verdict) in lanes.zip(&mut self.verdicts) {
+            lane.take_records();
+            *verdict = story.go_to(to);
+        }
+        self.judged.fill((u64::MAX, 0));
     }
 
     /// Back to the newest checkpoint before `to` (at `to` itself, inputs may have been done
     /// already).
     fn restore(&mut self, to: Time) {
-        let before = |checkpoint: &&Checkpoint| checkpoint.simulation.now() < to;
-        let Some(checkpoint) =
-            self.checkpoints.iter().rev().find(before).or(self.checkpoints.first()).cloned()
-        else {
-            return;
-        };
+        let Some(checkpoint) = self.checkpoints.before(to).cloned() else { return };
         self.simulation = checkpoint.simulation;
         (self.next_script, self.next_input) = (checkpoint.next_script, checkpoint.next_input);
         for (story, past) in self.stories.iter_mut().zip(checkpoint.past) {
             story.past = past;
         }
         self.verdicts = checkpoint.verdicts;
-        self.steps_since_checkpoint = 0;
+        self.judged.fill((u64::MAX, 0));
         if self.now() == Time::ZERO {
             self.do_what_is_due();
         }
@@ -369,6 +461,7 @@ impl Run {
     ) -> Option<Vec<(LaneId, Output)>> {
         let number = self.give(self.now(), line, stdin, lanes)?;
         self.do_what_is_due();
+        self.count();
         let answered = self.simulation.lanes.iter().filter_map(|lane| {
             let output = self.outputs.get(&(false, number, lane.id))?;
             Some((lane.id, output.clone()))
@@ -384,7 +477,7 @@ impl Run {
     /// Adds an input; its number.
     fn give(&mut self, at: Time, line: &str, stdin: Option<&str>, lanes: In) -> Option<usize> {
         let given = self.now();
-        if self.inputs.iter().filter(|input| input.given <= given).count() >= INPUTS_MAX {
+        if self.given() >= INPUTS_MAX {
             return None;
         }
         self.forget_future();
@@ -405,15 +498,19 @@ impl Run {
     fn forget_future(&mut self) {
         let now = self.now();
         self.end = now;
-        for story in &mut self.stories {
-            story.entries.truncate(story.past);
-        }
+        self.stories.iter_mut().for_each(Story::forget_future);
+        self.count();
         self.series.iter_mut().for_each(|series| series.forget_after(now));
         self.inputs.retain(|input| input.given <= now);
         self.due = in_time(&self.inputs);
-        self.checkpoints.retain(|checkpoint| checkpoint.simulation.now() <= now);
-        let inputs = self.inputs.len();
-        self.outputs.retain(|(of_script, number, _), _| *of_script || *number < inputs);
+        self.checkpoints.retain(|at| at <= now);
+        let (inputs, steps) = (&self.inputs, self.next_script);
+        let done = |of_script: bool, number: usize| match of_script {
+            true => number < steps,
+            false => inputs.get(number).is_some_and(|input| input.at <= now),
+        };
+        self.outputs.retain(|(of_script, number, _), _| done(*of_script, *number));
+        self.before.retain(|(of_script, number, _), _| done(*of_script, *number));
     }
 
     /// The same run with other inputs, at the moment `at`: undo and redo. Checkpoints that both
@@ -422,7 +519,7 @@ impl Run {
         let same = self.inputs.iter().zip(&inputs).take_while(|(old, new)| old == new).count();
         let changed = self.inputs.iter().skip(same).chain(inputs.iter().skip(same));
         let fork = changed.map(|input| input.at).min().unwrap_or(Time::MAX);
-        self.checkpoints.retain(|c| c.simulation.now() < fork || c.simulation.now() == Time::ZERO);
+        self.checkpoints.retain(|at| at < fork);
         self.restore(fork.min(self.now()));
         self.inputs.truncate(same);
         self.forget_future();

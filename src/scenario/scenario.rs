@@ -4,7 +4,7 @@ use crate::kernel::Time;
 use crate::node::{ImageBehaviour, Images};
 use crate::world::{LOADS_MAX, LaneId, Load, Network, Options, Simulation, Target};
 
-use super::format::{self, File, FormatError, In};
+use super::format::{self, File, FormatError, In, ServerFile};
 use super::load;
 use super::run::Input;
 use super::text::Text;
@@ -102,6 +102,7 @@ impl Scenario {
             images: self.images.clone(),
             load: self.load.clone(),
             operators: cluster.operators.clone(),
+            server_limit: cluster.api_server.map(ServerFile::limit),
             ..Options::default()
         }
     }
@@ -128,6 +129,17 @@ impl Scenario {
                 lanes: In::Both,
                 line: "apply -f -".into(),
                 stdin: Some(self.file.objects.clone()),
+                fails: None,
+                prints: None,
+            });
+        }
+        if self.file.crowd.count > 0 {
+            script.push(Input {
+                at: Time::ZERO,
+                given: Time::ZERO,
+                lanes: In::Both,
+                line: format!("crowd {}", self.file.crowd.count),
+                stdin: Some(self.file.crowd.objects.clone()),
                 fails: None,
                 prints: None,
             });

@@ -7,7 +7,7 @@ use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
 use crate::world::{Fault, Lane, Target, World};
 
-use super::{complete, ledger, load, repository};
+use super::{complete, crowd, ledger, load, repository};
 
 /// Does a line to a lane, and says what it answers.
 pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
@@ -21,6 +21,7 @@ pub fn perform(lane: &mut Lane, line: &str, stdin: Option<&str>) -> Output {
     }
     let said = match line.split_whitespace().next() {
         Some("git") => Some(repository::perform(&mut lane.world, line, stdin)),
+        Some("crowd") => Some(crowd::perform(&mut lane.world, line, stdin)),
         Some("load") => Some(load::perform(&mut lane.world, line)),
         Some("ledger") => Some(ledger::perform(&lane.world, line)),
         _ => None,

@@ -37,6 +37,7 @@ files! {
     "statefulset-stuck"
     "order-lost-webhook"
     "order-doubled-charge"
+    "storm"
 }
 
 /// All scenarios that ship.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::announce::Announcer;
 use super::bridge::LANES;
-use super::dialogs::{HelpDialog, ScenarioDialog};
+use super::dialogs::{FuturesDialog, HelpDialog, ScenarioDialog};
 use super::frame::Frames;
 use super::header::Header;
 use super::i18n::tr;
@@ -25,7 +25,10 @@ pub fn App(page: Page) -> impl IntoView {
     super::frame::pause_when_hidden(page);
     super::frame::mark_root(page);
     super::keys::listen(page);
-    let embed = page.options.with_value(|options| options.embed);
+    let (embed, bare, panel) = page.options.with_value(|options| {
+        let panel = !options.no_panel && (!options.embed || options.tab.is_some());
+        (options.embed, options.bare, panel)
+    });
     if !embed {
         super::url::keep_in_step(page);
     }
@@ -52,14 +55,14 @@ pub fn App(page: Page) -> impl IntoView {
                         })
                         .collect_view()}
                 </section>
-                {(!embed).then(|| view! { <Panel/> }.into_any())}
+                {panel.then(|| view! { <Panel/> }.into_any())}
             </main>
-            <Transport/>
+            {(!bare).then(|| view! { <Transport/> }.into_any())}
         </div>
         <Toasts/>
         <Announcer/>
         <Menu/>
-        {(!embed).then(|| view! { <ScenarioDialog/><HelpDialog/> }.into_any())}
+        {(!embed).then(|| view! { <ScenarioDialog/><HelpDialog/><FuturesDialog/> }.into_any())}
     }
     .into_any()
 }

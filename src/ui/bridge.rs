@@ -18,9 +18,9 @@ pub use crate::scenario::{In as Lanes, Sample, Text};
 use crate::view::inspect::{self, Record, Standing};
 use crate::view::spacetime::{Ask, Diagram};
 use crate::view::{
-    Band, Divergence, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
+    Band, Cost, Divergence, Future, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
 };
-pub use crate::view::{LaneId, Notice, Pace};
+pub use crate::view::{LaneId, Link, Notice, Pace};
 
 /// Both lanes, in the order in which they stand.
 pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
@@ -95,6 +95,8 @@ pub struct Clock {
 pub struct Entry {
     /// Numbered, for drawing.
     pub id: usize,
+    /// When it was run.
+    pub at: Time,
     /// The line.
     pub line: String,
     /// The answers: one if both lanes gave the same.
@@ -131,6 +133,12 @@ pub struct Story {
     pub gaps: Vec<Gap>,
     /// The differing decisions, oldest first.
     pub divergences: Arc<[Divergence]>,
+    /// What each action cost.
+    pub costs: Vec<Cost>,
+    /// The other futures, newest first.
+    pub futures: Vec<Future>,
+    /// How many were dropped.
+    pub dropped: u32,
 }
 
 /// The run, and the signals in which the page sees it.
@@ -286,6 +294,9 @@ impl Run {
             marks: session.marks(),
             gaps: session.gaps().to_vec(),
             divergences: session.divergences(),
+            costs: session.costs(),
+            futures: session.futures(),
+            dropped: session.futures_dropped(),
         });
         self.story.set(Arc::new(story));
     }
@@ -337,6 +348,19 @@ impl Run {
         done
     }
 
+    /// Shows another future, from where it leaves this one.
+    pub fn show_future(&self, id: u32) -> bool {
+        self.picked.set(None);
+        let shown = self.write(|session| session.show_future(id));
+        self.jumped();
+        shown
+    }
+
+    /// The simulated time, without asking the signals.
+    pub fn now(&self) -> Time {
+        self.read(Session::now)
+    }
+
     /// Whether there is something to take back, and to do again.
     pub fn can_undo_redo(&self) -> (bool, bool) {
         self.read(|session| (session.can_undo(), session.can_redo()))
@@ -373,8 +397,8 @@ impl Run {
         let answers = merge(answers);
         self.console.update(|entries| {
             let id = entries.last().map_or(0, |entry| entry.id + 1);
-            let line = line.to_owned();
-            entries.push(Entry { id, line, answers: answers.clone() });
+            let (line, at) = (line.to_owned(), self.now());
+            entries.push(Entry { id, at, line, answers: answers.clone() });
             let surplus = entries.len().saturating_sub(CONSOLE_KEPT);
             entries.drain(..surplus);
         });
@@ -417,12 +441,12 @@ impl Run {
 
     /// The link of the run, without its `#`, with a text that was not applied; if that makes it too
     /// long, without it.
-    pub fn link(&self, draft: Option<String>) -> Option<String> {
+    pub fn link(&self, draft: Option<String>) -> Option<Link> {
         self.write(|session| {
             session.set_draft(draft);
-            let whole = session.link().ok();
+            let whole = session.link_with_losses().ok();
             session.set_draft(None);
-            whole.or_else(|| session.link().ok())
+            whole.or_else(|| session.link_with_losses().ok())
         })
     }
 

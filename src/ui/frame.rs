@@ -12,6 +12,7 @@ use super::bridge::{LANES, index};
 use super::canvas::LaneCanvas;
 use super::dom;
 use super::state::Page;
+use crate::view::range::Turn;
 
 /// A hidden tab stops the frames; what it missed is not caught up with.
 const LONGEST_STEP_MS: f64 = 100.0;
@@ -125,7 +126,21 @@ impl Frames {
         }
     }
 
+    /// Time goes on, within the stretch that is played.
     fn move_on(&self, page: Page, now: f64, step: f64) {
+        let before = page.run.now();
+        self.move_time(page, now, step);
+        match page.range.get_untracked().turn(before, page.run.now()) {
+            Turn::On => {}
+            Turn::Back(at) => page.run.seek(at),
+            Turn::Stop(at) => {
+                page.playing.set(false);
+                page.run.seek(at);
+            }
+        }
+    }
+
+    fn move_time(&self, page: Page, now: f64, step: f64) {
         let speed = page.speed.get_untracked();
         if !page.still.get_untracked() {
             page.run.advance(step * speed, page.pace.get_untracked());

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::state::{Dialog, Page, Tab};
-use super::transport;
+use super::{speed, stretch, transport};
 
 /// Listens.
 pub fn listen(page: Page) {
@@ -24,6 +24,9 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
     }
     let target = event.target().and_then(|to| to.dyn_into::<HtmlElement>().ok());
     let writing = target.as_ref().is_some_and(is_for_writing);
+    if target.as_ref().is_some_and(|to| is_slider_key(to, &event.key())) {
+        return false;
+    }
     if event.ctrl_key() || event.meta_key() {
         return !writing && undo_or_redo(page, event);
     }
@@ -41,8 +44,12 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
         "End" => transport::to_end(page),
         "n" => transport::to_mark(page, true),
         "N" => transport::to_mark(page, false),
-        "[" => transport::slower(page),
-        "]" => transport::faster(page),
+        "[" => speed::change(page, false),
+        "]" => speed::change(page, true),
+        "a" => stretch::set_from(page),
+        "b" => stretch::set_to(page),
+        "l" => stretch::repeat(page),
+        "f" => page.dialog.set(Some(Dialog::Futures)),
         "?" => page.dialog.set(Some(Dialog::Help)),
         "/" => to_console(page),
         "i" | "I" => {
@@ -65,8 +72,19 @@ fn to_console(page: Page) {
     });
 }
 
+fn is_slider(element: &HtmlElement) -> bool {
+    element.get_attribute("type").as_deref() == Some("range")
+}
+
+/// A slider keeps the keys that move it.
+fn is_slider_key(element: &HtmlElement, key: &str) -> bool {
+    let moves =
+        key.starts_with("Arrow") || key.starts_with("Page") || matches!(key, "Home" | "End");
+    is_slider(element) && moves
+}
+
 fn is_for_writing(element: &HtmlElement) -> bool {
-    matches!(&*element.tag_name(), "INPUT" | "TEXTAREA" | "SELECT")
+    (matches!(&*element.tag_name(), "INPUT" | "TEXTAREA" | "SELECT") && !is_slider(element))
         || element.is_content_editable()
         || element.class_list().contains("editor")
 }

@@ -23,7 +23,9 @@ mod menu;
 mod panel;
 mod scrubber;
 mod share;
+mod speed;
 mod state;
+mod stretch;
 mod strip;
 mod toast;
 mod transport;
@@ -49,12 +51,17 @@ pub fn mount() {
 
 /// The run that the address asks for, and the page that shows it.
 fn open(options: url::Options) -> Page {
-    let (session, notice) = bridge::session(&url::fragment(), options.scenario.as_deref());
+    let link = url::fragment();
+    let (mut session, notice) = bridge::session(&link, options.scenario.as_deref());
+    if let (Some(from), true) = (options.range.from, link.is_empty()) {
+        session.seek(from);
+    }
     let page = Page {
         run: Run::new(session),
         playing: RwSignal::new(options.play),
         pace: RwSignal::new(Pace::Paced),
         speed: RwSignal::new(options.speed.unwrap_or(1.0)),
+        range: RwSignal::new(options.range),
         solo: RwSignal::new(options.solo),
         still: RwSignal::new(look::wants_stillness()),
         quiet: RwSignal::new(false),
@@ -62,7 +69,7 @@ fn open(options: url::Options) -> Page {
         menu: RwSignal::new(None),
         dialog: RwSignal::new(None),
         draft: panel::draft::Draft::default(),
-        tab: RwSignal::new(state::Tab::default()),
+        tab: RwSignal::new(options.tab.unwrap_or_default()),
         focus: RwSignal::new(None),
         linked: RwSignal::new(0),
         watched: RwSignal::new(None),

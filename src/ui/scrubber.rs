@@ -4,6 +4,10 @@
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+use crate::kernel::Time;
+use crate::view::range::Range;
 
 use super::canvas::Palette;
 use super::canvas::track::{self, Scale};
@@ -11,6 +15,7 @@ use super::dom;
 use super::format;
 use super::i18n::tr;
 use super::state::Page;
+use super::stretch;
 
 /// The scrubber.
 #[component]
@@ -26,27 +31,42 @@ pub fn Scrubber() -> impl IntoView {
     });
     paint(page, bar, canvas, scale);
     let share = move || scale.get().share(page.run.clock.with(|clock| clock.shown));
-    let drag = RwSignal::new(false);
-    let seek_to = move |event: &PointerEvent| {
-        let Some(bar) = bar.get_untracked() else { return };
-        let frame = bar.get_bounding_client_rect();
+    let drag = RwSignal::new(Drag::No);
+    let moment = move |event: &PointerEvent| {
+        let frame = bar.get_untracked()?.get_bounding_client_rect();
         let share = (f64::from(event.client_x()) - frame.left()) / frame.width().max(1.0);
-        page.playing.set(false);
-        let shown = scale.get_untracked().shown(share.clamp(0.0, 1.0));
-        page.run.seek(page.run.time_of(shown));
+        Some(page.run.time_of(scale.get_untracked().shown(share.clamp(0.0, 1.0))))
+    };
+    let seek_to = move |event: &PointerEvent| {
+        let Some(at) = moment(event) else { return };
+        match drag.get_untracked() {
+            Drag::No => {}
+            Drag::Moment => {
+                page.playing.set(false);
+                page.run.seek(at);
+            }
+            Drag::Stretch(from) => page.range.set(Range::between(from, at)),
+            Drag::From => page.range.update(|range| *range = range.moved_from(at)),
+            Drag::To => page.range.update(|range| *range = range.moved_to(at)),
+        }
     };
     let press = move |event: PointerEvent| {
         if let Some(element) = bar.get_untracked() {
             // Without capture the drag ends at the bar's edge, nothing worse.
             let _ = element.set_pointer_capture(event.pointer_id());
         }
-        drag.set(true);
+        let target = event.target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+        let on = |class| target.as_ref().is_some_and(|to| to.class_list().contains(class));
+        drag.set(match moment(&event) {
+            Some(at) if event.shift_key() => Drag::Stretch(at),
+            _ if on("from") => Drag::From,
+            _ if on("to") => Drag::To,
+            _ => Drag::Moment,
+        });
         seek_to(&event);
     };
     let follow = move |event: PointerEvent| {
-        if drag.get_untracked() {
-            seek_to(&event);
-        }
+        seek_to(&event);
     };
     view! {
         <div
@@ -58,16 +78,69 @@ pub fn Scrubber() -> impl IntoView {
             aria-valuemin="0"
             aria-valuemax="100"
             aria-valuenow=move || format!("{:.0}", share() * 100.0)
-            aria-valuetext=move || page.run.clock.with(|clock| format::clock(clock.now))
+            title=move || tr!(transport.scrubber_help)
+            aria-valuetext=move || spoken(page)
             on:pointerdown=press
             on:pointermove=follow
-            on:pointerup=move |_| drag.set(false)
-            on:pointercancel=move |_| drag.set(false)
+            on:pointerup=move |_| drag.set(Drag::No)
+            on:pointercancel=move |_| drag.set(Drag::No)
             on:keydown=move |event| keys(page, &event)
         >
             <canvas node_ref=canvas aria-hidden="true"></canvas>
+            {stretch(page, scale)}
             <span class="thumb" style:left=move || format!("{:.3}%", share() * 100.0)></span>
         </div>
+    }
+    .into_any()
+}
+
+/// What a pressed pointer moves.
+#[derive(Clone, Copy, PartialEq)]
+enum Drag {
+    No,
+    /// The moment that is shown.
+    Moment,
+    /// The other end of a stretch that begins there.
+    Stretch(Time),
+    /// A.
+    From,
+    /// B.
+    To,
+}
+
+/// The moment, the wait it lies in and the stretch that is played, for ears.
+fn spoken(page: Page) -> String {
+    let (now, gap) = page.run.clock.with(|clock| (clock.now, clock.gap));
+    let wait = gap.map(|gap| tr!(transport.waits, span = format::span(gap)));
+    let stretch = stretch::words(page.range.get());
+    let parts = [Some(format::clock(now)), wait, stretch];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A, B and what lies between them.
+fn stretch(page: Page, scale: Memo<Scale>) -> AnyView {
+    let place = move |at: Time| {
+        page.run.clock.track();
+        scale.get().share(page.run.shown_of(at)) * 100.0
+    };
+    let left = move || page.range.get().from.map_or(0.0, place);
+    let right = move || page.range.get().to.map_or(100.0, place);
+    let point = move |class: &'static str, name: &'static str, at: fn(Range) -> Option<Time>| {
+        move || {
+            let at = at(page.range.get())?;
+            let left = move || format!("{:.3}%", place(at));
+            Some(view! { <span class=class style:left=left aria-hidden="true">{name}</span> })
+        }
+    };
+    view! {
+        <span
+            class="stretch"
+            hidden=move || page.range.get().is_empty()
+            style:left=move || format!("{:.3}%", left())
+            style:width=move || format!("{:.3}%", (right() - left()).max(0.0))
+        ></span>
+        {point("point from", "A", |range| range.from)}
+        {point("point to", "B", |range| range.to)}
     }
     .into_any()
 }

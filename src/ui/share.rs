@@ -11,13 +11,14 @@ use super::url;
 
 /// Copies the link, and says so.
 pub fn share(page: Page) {
-    let Some(address) = url::address(page) else {
+    let Some((address, lost)) = url::address(page) else {
         return match download(&page.run.to_file()) {
             Ok(()) => page.tell(tr!(share.too_long)),
             Err(_) => page.complain(tr!(share.failed)),
         };
     };
-    copy(page, address, tr!(share.copied), tr!(share.failed));
+    let copied = if lost > 0 { tr!(share.copied_alone) } else { tr!(share.copied) };
+    copy(page, address, copied, tr!(share.failed));
 }
 
 /// Copies a text and says `done`; where that cannot be, says `failed` and shows the text.

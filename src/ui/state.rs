@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::{ObjectKey, Str};
 use crate::view::LoopId;
+use crate::view::range::Range;
 use crate::view::spacetime::Focus;
 
 use super::bridge::{LaneId, Lanes, Next, Output, Pace, Run};
@@ -52,6 +53,8 @@ pub enum Dialog {
     Scenarios,
     /// Keys, glyphs, and what differs from real Kubernetes.
     Help,
+    /// The futures that were left.
+    Futures,
 }
 
 /// The panel's tabs.
@@ -101,6 +104,8 @@ pub struct Page {
     pub pace: RwSignal<Pace>,
     /// How fast.
     pub speed: RwSignal<f64>,
+    /// The stretch that is played.
+    pub range: RwSignal<Range>,
     /// One lane alone, or both.
     pub solo: RwSignal<Option<LaneId>>,
     /// Nothing moves: the system asks for it.
@@ -147,6 +152,7 @@ impl Page {
     /// Opens a scenario.
     pub fn open_scenario(&self, id: &str) {
         self.run.open(id);
+        self.range.set(Range::default());
         super::panel::draft::begin(*self);
     }
 

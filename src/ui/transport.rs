@@ -9,12 +9,17 @@ use super::format;
 use super::i18n::tr;
 use super::icon::icon;
 use super::scrubber::Scrubber;
+use super::speed::Speed;
 use super::state::Page;
-
-const SPEEDS: [f64; 7] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
+use super::stretch::Stretch;
 
 /// Play or pause.
 pub fn toggle(page: Page) {
+    let now = page.run.now();
+    let start = page.range.get_untracked().start(now);
+    if !page.playing.get_untracked() && start != now {
+        page.run.seek(start);
+    }
     page.playing.update(|playing| *playing = !*playing);
 }
 
@@ -35,22 +40,6 @@ pub fn to_end(page: Page) {
     page.playing.set(false);
     let end = page.run.clock.with_untracked(|clock| clock.end);
     page.run.seek(end);
-}
-
-/// The next slower speed.
-pub fn slower(page: Page) {
-    let now = page.speed.get_untracked();
-    if let Some(speed) = SPEEDS.into_iter().rev().find(|speed| *speed < now) {
-        page.speed.set(speed);
-    }
-}
-
-/// The next faster speed.
-pub fn faster(page: Page) {
-    let now = page.speed.get_untracked();
-    if let Some(speed) = SPEEDS.into_iter().find(|speed| *speed > now) {
-        page.speed.set(speed);
-    }
 }
 
 /// Takes back what was done last.
@@ -122,6 +111,7 @@ pub fn Transport() -> impl IntoView {
             </div>
             <time class="now mono">{time}</time>
             <Scrubber/>
+            {(!embed).then(|| view! { <Stretch/> }.into_any())}
             <div class="settings">
                 <PaceSwitch/>
                 <Speed/>
@@ -152,32 +142,6 @@ fn PaceSwitch() -> impl IntoView {
             {one(Pace::Paced, || tr!(transport.paced), || tr!(transport.paced_why))}
             {one(Pace::Real, || tr!(transport.real), || tr!(transport.real_why))}
         </div>
-    }
-    .into_any()
-}
-
-#[component]
-fn Speed() -> impl IntoView {
-    let page = Page::get();
-    let options = SPEEDS.map(|speed| {
-        let selected = move || page.speed.get() == speed;
-        let name = format!("{speed}×");
-        view! { <option value=speed.to_string() prop:selected=selected>{name}</option> }.into_any()
-    });
-    let choose = move |event| {
-        if let Ok(speed) = event_target_value(&event).parse() {
-            page.speed.set(speed);
-        }
-    };
-    view! {
-        <select
-            class="speed"
-            aria-label=move || tr!(transport.speed)
-            title=move || tr!(transport.speed)
-            on:change=choose
-        >
-            {options.collect_view()}
-        </select>
     }
     .into_any()
 }

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
-use super::bridge::LaneId;
+use super::bridge::{LaneId, Link};
 use super::i18n::{self, Locale};
-use super::state::{Page, Theme};
+use super::state::{Page, Tab, Theme};
+use crate::view::range::{self, Range};
 
 /// What the address asks for.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,14 @@ pub struct Options {
     pub solo: Option<LaneId>,
     /// How fast.
     pub speed: Option<f64>,
+    /// The stretch that is played.
+    pub range: Range,
+    /// Without the bar of time.
+    pub bare: bool,
+    /// Which tab of the panel is open; an embed shows the panel only then.
+    pub tab: Option<Tab>,
+    /// Without the panel.
+    pub no_panel: bool,
 }
 
 impl Options {
@@ -39,6 +48,9 @@ impl Options {
             return Options::default();
         };
         let on = |name| matches!(params.get(name).as_deref(), Some("1" | "true" | ""));
+        let off = |name| matches!(params.get(name).as_deref(), Some("0" | "false" | "none"));
+        let moment = |name| params.get(name).and_then(|text| range::parse_moment(&text));
+        let range = Range { from: moment("from"), to: moment("to"), repeats: on("loop") };
         Options {
             embed: on("embed"),
             present: on("present"),
@@ -51,10 +63,11 @@ impl Options {
                 Some("level") => Some(LaneId::Level),
                 _ => None,
             },
-            speed: params
-                .get("speed")
-                .and_then(|speed| speed.parse().ok())
-                .filter(|speed| (0.1..=16.0).contains(speed)),
+            speed: params.get("speed").and_then(|speed| range::parse_speed(&speed)),
+            range: range.sane(),
+            bare: off("controls"),
+            tab: params.get("panel").and_then(|name| super::panel::tab_of(&name)),
+            no_panel: off("panel"),
         }
     }
 }
@@ -75,17 +88,39 @@ pub fn fragment() -> String {
     hash.trim_start_matches('#').to_owned()
 }
 
-/// The part after `#` for the run as it is; `None` if it is too long for a link.
-fn write_fragment(page: Page) -> Option<String> {
+/// The link of the run as it is; `None` if it is too long for one.
+fn write_fragment(page: Page) -> Option<Link> {
     page.run.link(super::panel::draft::unapplied(page))
 }
 
-/// The whole address of the run as it is.
-pub fn address(page: Page) -> Option<String> {
-    let fragment = write_fragment(page)?;
-    let href = location().href().ok()?;
-    let base = href.split('#').next().unwrap_or_default();
-    Some(format!("{base}#{fragment}"))
+/// The whole address of the run as it is, and how many other futures found no room in it.
+pub fn address(page: Page) -> Option<(String, usize)> {
+    let link = write_fragment(page)?;
+    let place = location();
+    let (origin, path) = (place.origin().ok()?, place.pathname().ok()?);
+    Some((format!("{origin}{path}{}#{}", query(page), link.text), link.lost))
+}
+
+/// What the address asks for, with the stretch that is played now.
+fn query(page: Page) -> String {
+    let search = location().search().unwrap_or_default();
+    let Ok(params) = UrlSearchParams::new_with_str(&search) else { return search };
+    let range = page.range.get_untracked();
+    for (name, at) in [("from", range.from), ("to", range.to)] {
+        match at {
+            Some(at) => params.set(name, &at.as_secs_f64().to_string()),
+            None => params.delete(name),
+        }
+    }
+    if range.repeats {
+        params.set("loop", "1");
+    } else {
+        params.delete("loop");
+    }
+    match String::from(params.to_string()) {
+        empty if empty.is_empty() => empty,
+        some => format!("?{some}"),
+    }
 }
 
 const SETTLE_MS: u32 = 400;
@@ -97,12 +132,13 @@ pub fn keep_in_step(page: Page) {
     let written = StoredValue::new(String::new());
     Effect::new(move || {
         page.run.done.track();
+        page.range.track();
         super::panel::draft::track(page);
         timer.set_value(Some(Timeout::new(SETTLE_MS, move || {
-            if let Some(fragment) = write_fragment(page) {
-                let hash = format!("#{fragment}");
-                written.set_value(fragment);
-                replace_address(&hash);
+            if let Some(link) = write_fragment(page) {
+                let path = location().pathname().unwrap_or_default();
+                replace_address(&format!("{path}{}#{}", query(page), link.text));
+                written.set_value(link.text);
             }
         })));
     });
@@ -116,9 +152,9 @@ pub fn keep_in_step(page: Page) {
     on_cleanup(move || listener.remove());
 }
 
-fn replace_address(hash: &str) {
+fn replace_address(address: &str) {
     // It fails where history is forbidden, as in some sandboxed frames: then the link is in Share.
     if let Ok(history) = window().history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address));
     }
 }

@@ -37,6 +37,7 @@ pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -
         loops: loops(world),
         others: others(world),
         flights: flights(world),
+        drawn_every: drawn_every(world),
         nodes,
         tray,
         server_fault: world.faults().server_trouble().map(|trouble| {
@@ -284,10 +285,23 @@ pub fn pass_view(world: &World, record: &Arc<PassRecord>) -> PassView {
     PassView { node, record: record.clone() }
 }
 
+/// Messages that are drawn at most; of more, every second, fourth or eighth stands for the rest.
+const FLIGHTS_SHOWN: u64 = 600;
+
+/// A power of two, so that who is drawn stays drawn while they grow fewer.
+fn drawn_every(world: &World) -> u64 {
+    let under_way = world.activity().flying as u64;
+    under_way.div_ceil(FLIGHTS_SHOWN).max(1).next_power_of_two()
+}
+
 fn flights(world: &World) -> Vec<Flight> {
+    let every = drawn_every(world);
+    let shown = |id: u64| id.is_multiple_of(every);
+    let told = |(id, flight): &(u64, &crate::world::Flight)| {
+        is_held(flight) || shown(*id) && !flight.background
+    };
     let standing = world.held_at_doors();
-    let shown = |(_, flight): &(u64, &crate::world::Flight)| !flight.background || is_held(flight);
-    let watch = standing.chain(world.flights()).filter(shown).map(|(id, flight)| {
+    let watch = standing.chain(world.flights()).filter(told).map(|(id, flight)| {
         let owner = world.streams()[flight.stream].owner;
         Flight {
             id,
@@ -303,7 +317,7 @@ fn flights(world: &World) -> Vec<Flight> {
             },
         }
     });
-    let requests = world.requests().map(|(id, request)| Flight {
+    let requests = world.requests().filter(|(id, _)| shown(*id)).map(|(id, request)| Flight {
         id,
         lane_loop: loop_id(request.owner),
         node: node_of(world, request.owner),

@@ -1,6 +1,6 @@
-//! A link is a run: version, scenario, seed, what a person did and when, and the moment that is
-//! shown. A short session is plain text; a longer one is deflated JSON in base64url. Whatever else
-//! stands in an address, the page opens, with a notice.
+//! A link is a run: version, scenario, seed, what a person did and when, the futures that were
+//! left, and the moment that is shown. A short session is plain text; a longer one is deflated JSON
+//! in base64url. Whatever else stands in an address, the page opens, with a notice.
 
 use std::sync::Arc;
 
@@ -13,10 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Time;
 use crate::scenario::{INPUTS_MAX, In, Input, Scenario, Shipped};
 
+use super::futures::{Futures, INPUTS_KEPT_MAX, Linked, Listed};
 use super::session::Session;
 
-/// The version that this program writes.
-const VERSION: u32 = 1;
+/// The newest version that this program writes and reads: for a run with other futures.
+const VERSION: u32 = 2;
+/// What it writes for a run without, so that older programs read it too.
+const PLAIN_VERSION: u32 = 1;
 /// The longest link that is handed out, in characters.
 pub const LINK_MAX: usize = 2_000;
 /// The longest fragment that is read.
@@ -31,6 +34,15 @@ const LATEST: u64 = 3_600_000_000_000;
 pub struct TooLong {
     /// Its length in characters.
     pub length: usize,
+}
+
+/// A link, and what found no room in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The fragment, without `#`.
+    pub text: String,
+    /// How many other futures were left out, so that it is not too long.
+    pub lost: usize,
 }
 
 /// Why a link was not followed.
@@ -57,8 +69,12 @@ struct Saved {
     seed: u64,
     /// The moment shown, in nanoseconds.
     t: u64,
+    /// What was done, in order; with `f`, in all futures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     i: Vec<SavedInput>,
+    /// How it forks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    f: Option<SavedForks>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     draft: Option<String>,
 }
@@ -73,49 +89,104 @@ struct SavedInput(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<u64>,
 );
 
+/// The tree over the inputs, by their places in the list.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedForks {
+    /// The end of the branch that is shown; absent: nothing was done in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    s: Option<usize>,
+    /// What redo comes back to, the next one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    u: Vec<usize>,
+    /// (place, the one before it, the end of the branch that was shown when it was given), for
+    /// those where that is not just the one before in the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    n: Vec<(usize, Option<usize>, Option<usize>)>,
+}
+
+impl SavedForks {
+    /// None: it is one branch, shown as far as it goes.
+    fn of(list: &Listed) -> Option<SavedForks> {
+        let last = |place: usize| place.checked_sub(1);
+        let forks = list.inputs.iter().enumerate().filter(|(place, linked)| {
+            (linked.parent, linked.before) != (last(*place), last(*place))
+        });
+        let n: Vec<_> = forks.map(|(at, linked)| (at, linked.parent, linked.before)).collect();
+        let plain = n.is_empty() && list.shown == last(list.inputs.len());
+        let (s, u) = (list.shown, list.undone.clone());
+        (!plain).then_some(SavedForks { s, u, n })
+    }
+
+    fn tree(self, inputs: Vec<Input>) -> Option<Futures> {
+        let linked = inputs.into_iter().enumerate().map(|(place, input)| {
+            let last = place.checked_sub(1);
+            Linked { input, parent: last, before: last }
+        });
+        let mut list = Listed { inputs: linked.collect(), shown: self.s, undone: self.u };
+        for (place, parent, before) in self.n {
+            let linked = list.inputs.get_mut(place)?;
+            (linked.parent, linked.before) = (parent, before);
+        }
+        Futures::from_list(list)
+    }
+}
+
 impl Session {
     /// The fragment of this session's link, without `#`.
     pub fn link(&self) -> Result<String, TooLong> {
+        self.link_with_losses().map(|link| link.text)
+    }
+
+    /// The same, and how many other futures had to be left out: the oldest go first.
+    pub fn link_with_losses(&self) -> Result<Link, TooLong> {
         let scenario = self.scenario();
-        let plain = self.run.inputs().is_empty() && self.draft.is_none() && !scenario.id.is_empty();
-        if plain && self.now().as_nanos() < LATEST {
-            return Ok(format!(
-                "{VERSION}/{}/{}/{}",
-                scenario.id,
-                self.seed(),
-                self.now().as_nanos()
-            ));
+        let mut futures = self.futures.clone();
+        let plain = futures == Futures::default() && self.draft.is_none();
+        if plain && !scenario.id.is_empty() && self.now().as_nanos() < LATEST {
+            let (id, seed, now) = (&scenario.id, self.seed(), self.now().as_nanos());
+            return Ok(Link { text: format!("{PLAIN_VERSION}/{id}/{seed}/{now}"), lost: 0 });
         }
-        let json = self.to_json();
-        let packed = URL_SAFE_NO_PAD.encode(compress_to_vec(json.as_bytes(), 9));
-        let link = format!("{VERSION}z/{packed}");
-        let length = link.len();
-        if length > LINK_MAX { Err(TooLong { length }) } else { Ok(link) }
+        let all = futures.list().len();
+        loop {
+            let text = packed(&self.saved(&futures));
+            let kept = futures.list().len();
+            if text.len() <= LINK_MAX {
+                return Ok(Link { text, lost: all - kept });
+            }
+            match (kept, futures.can_undo_redo().1) {
+                (0, false) => return Err(TooLong { length: text.len() }),
+                (0, true) => futures.forget_undone(),
+                _ => futures.prune(kept / 2),
+            }
+        }
     }
 
     /// The session as a file.
     pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.saved(&self.futures)).unwrap_or_default()
+    }
+
+    fn saved(&self, futures: &Futures) -> Saved {
         let scenario = self.scenario();
         let ships = !scenario.id.is_empty();
-        let saved = Saved {
-            v: VERSION,
+        let list = futures.listed();
+        let f = SavedForks::of(&list);
+        let inputs = list.inputs.into_iter().map(|linked| {
+            let Input { at, given, lanes, line, stdin, .. } = linked.input;
+            let given = (given < at).then(|| given.as_nanos());
+            SavedInput(at.as_nanos(), lanes.word().into(), line, stdin, given)
+        });
+        Saved {
+            v: if f.is_some() { VERSION } else { PLAIN_VERSION },
             id: ships.then(|| scenario.id.clone()),
             text: (!ships).then(|| scenario.text.clone()),
             seed: self.seed(),
             t: self.now().as_nanos(),
-            i: self
-                .run
-                .inputs()
-                .iter()
-                .map(|input| {
-                    let (line, stdin) = (input.line.clone(), input.stdin.clone());
-                    let given = (input.given < input.at).then(|| input.given.as_nanos());
-                    SavedInput(input.at.as_nanos(), input.lanes.word().into(), line, stdin, given)
-                })
-                .collect(),
+            i: inputs.collect(),
+            f,
             draft: self.draft.clone(),
-        };
-        serde_json::to_string(&saved).unwrap_or_default()
+        }
     }
 
     /// The session that a fragment describes; the default scenario and a notice if it describes
@@ -133,8 +204,15 @@ impl Session {
 
     /// The session that a file describes.
     pub fn from_json(text: &str) -> Result<Session, Notice> {
-        serde_json::from_str(text).map_err(|_| Notice::Malformed).and_then(open)
+        let saved: Saved = serde_json::from_str(text).map_err(|_| Notice::Malformed)?;
+        if saved.v > VERSION { Err(Notice::Newer) } else { open(saved) }
     }
+}
+
+fn packed(saved: &Saved) -> String {
+    let json = serde_json::to_vec(saved).unwrap_or_default();
+    let packed = URL_SAFE_NO_PAD.encode(compress_to_vec(&json, 9));
+    format!("{}z/{packed}", saved.v)
 }
 
 fn read(fragment: &str) -> Result<Saved, Notice> {
@@ -165,12 +243,13 @@ fn read_plain(rest: &str) -> Result<Saved, Notice> {
     };
     let number = |text: &str| text.parse().map_err(|_| Notice::Malformed);
     Ok(Saved {
-        v: VERSION,
+        v: PLAIN_VERSION,
         id: Some(id.to_string()),
         text: None,
         seed: number(seed)?,
         t: number(t)?,
         i: Vec::new(),
+        f: None,
         draft: None,
     })
 }
@@ -183,7 +262,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
         (None, Some(text)) => Scenario::read("", text).map_err(|_| Notice::Malformed)?,
         (None, None) => return Err(Notice::Malformed),
     };
-    if saved.i.len() > INPUTS_MAX {
+    if saved.i.len() > INPUTS_KEPT_MAX {
         return Err(Notice::Malformed);
     }
     let mut inputs = Vec::new();
@@ -198,8 +277,19 @@ fn open(saved: Saved) -> Result<Session, Notice> {
         let given = given.map_or(at, |given| Time::from_nanos(given).min(at));
         inputs.push(Input { at, given, lanes, line, stdin, fails: None, prints: None });
     }
-    inputs.sort_by_key(|input| input.given);
+    let futures = match saved.f {
+        Some(forks) => forks.tree(inputs).ok_or(Notice::Malformed)?,
+        None => {
+            inputs.sort_by_key(|input| input.given);
+            Futures::of(&inputs)
+        }
+    };
+    let inputs = futures.inputs();
+    if inputs.len() > INPUTS_MAX {
+        return Err(Notice::Malformed);
+    }
     let mut session = Session::at_start(Arc::new(scenario), saved.seed, inputs);
+    session.futures = futures;
     session.draft = saved.draft;
     session.seek(Time::from_nanos(saved.t.min(LATEST)));
     Ok(session)

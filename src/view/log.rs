@@ -92,6 +92,8 @@ pub enum MarkKind {
     Script,
     /// A fault.
     Fault,
+    /// Another future leaves the run here.
+    Fork,
     /// A differing decision.
     Divergence,
 }

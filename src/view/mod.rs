@@ -1,9 +1,12 @@
 //! What the page shows, as data. No web types: all of it is tested natively.
 
 mod board;
+mod branches;
 mod build;
 mod catch;
+mod costs;
 mod divergence;
+pub mod futures;
 pub mod inspect;
 mod link;
 pub mod log;
@@ -11,13 +14,16 @@ mod nodes;
 pub mod pacing;
 mod passes;
 mod places;
+pub mod range;
 mod session;
 pub mod spacetime;
 pub mod stage;
 mod story;
 
 pub use crate::world::{Act, Cause, KNOBS, Manner};
-pub use link::{LINK_MAX, Notice, TooLong};
+pub use costs::{Cost, LaneCost, Outcome};
+pub use futures::Future;
+pub use link::{LINK_MAX, Link, Notice, TooLong};
 pub use log::{Band, Divergence, Happening, LaneId, LogLine, Mark, MarkKind};
 pub use pacing::Gap;
 pub use passes::{PassFilter, PassRow, Reason};

@@ -194,9 +194,7 @@ fn doer_of(run: &Run, lane: LaneId, at: Time) -> Option<(&Input, bool)> {
     let script = run.script().iter().map(|input| (input, true));
     let inputs = run.inputs().iter().map(|input| (input, false));
     let mut then = script.chain(inputs).filter(|(input, _)| {
-        input.at == at
-            && input.lanes.includes(lane)
-            && !Fault::is_line(&input.line)
+        input.at == at && input.lanes.includes(lane) && !Fault::is_line(&input.line)
     });
     then.next_back()
 }

@@ -14,6 +14,7 @@ use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
+use super::futures::{Futures, Left};
 use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
 use super::passes::{self, PassFilter, PassRow, Reason};
@@ -38,7 +39,7 @@ const SEARCH_BUDGET: u64 = 60_000;
 /// How far ahead a search for the next pass looks.
 const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
 /// Moments that a jump in time may compute.
-const SEEK_BUDGET: u64 = 4_000_000;
+pub(super) const SEEK_BUDGET: u64 = 4_000_000;
 
 /// The divergences of a run, of this version and computed up to this moment.
 type Found = ((u64, Time), Arc<[Divergence]>);
@@ -46,9 +47,10 @@ type Found = ((u64, Time), Arc<[Divergence]>);
 /// A run as it is looked at.
 pub struct Session {
     pub(super) run: Run,
-    curve: Curve,
-    memories: Vec<(LaneId, Memory)>,
-    undone: Vec<Input>,
+    pub(super) curve: Curve,
+    pub(super) memories: Vec<(LaneId, Memory)>,
+    /// What a person did, with the futures that were left for another.
+    pub(super) futures: Futures,
     /// The divergences, with the version and the end of the run that they were looked up in.
     divergences: RefCell<Option<Found>>,
     /// Text in the editor that was not applied; it travels in the link.
@@ -72,13 +74,14 @@ impl Session {
     }
 
     pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, inputs: Vec<Input>) -> Session {
+        let futures = Futures::of(&inputs);
         let run = Run::new(scenario, seed, inputs);
         let memories = run.lanes().iter().map(|lane| (lane.id, Memory::default())).collect();
         Session {
             run,
             curve: Curve::default(),
             memories,
-            undone: Vec::new(),
+            futures,
             divergences: RefCell::default(),
             draft: None,
         }
@@ -200,7 +203,11 @@ impl Session {
     }
 
     /// Runs moment by moment towards a target that may move, mapping what it passes.
-    fn run_mapped(&mut self, budget: u64, target: impl Fn(&Session) -> Option<Time>) -> bool {
+    pub(super) fn run_mapped(
+        &mut self,
+        budget: u64,
+        target: impl Fn(&Session) -> Option<Time>,
+    ) -> bool {
         for _ in 0..budget {
             let Some(until) = target(self) else { return true };
             self.step_mapped(until);
@@ -229,6 +236,11 @@ impl Session {
         if to < self.now() {
             self.run.seek(to, SEEK_BUDGET);
             self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
+        }
+        // What was computed and mapped before is only replayed.
+        let known = to.min(self.run.end()).min(self.curve.end());
+        if known > self.now() {
+            self.run.seek(known, SEEK_BUDGET);
         }
         self.run_mapped(SEEK_BUDGET, |session| (session.now() < to).then_some(to));
     }
@@ -270,11 +282,6 @@ impl Session {
         to.is_some()
     }
 
-    /// Back to where the scenario opens, with everything undone.
-    pub fn restart(&mut self) {
-        self.reseed(self.seed());
-    }
-
     /// The same scenario under another seed, from where it opens.
     pub fn reseed(&mut self, seed: u64) {
         let scenario = self.run.scenario().clone();
@@ -300,12 +307,12 @@ impl Session {
         if let Some(answers) = self.read_only(line, stdin, lanes) {
             return answers;
         }
-        self.undone.clear();
-        let now = self.now();
-        self.curve.truncate(now);
-        self.run
-            .act(line, stdin, lanes)
-            .unwrap_or_else(|| vec![(self.lanes()[0], Output::new(TOO_MANY.to_string(), true))])
+        let (now, given, left) = (self.now(), self.run.given(), self.left());
+        let Some(answers) = self.run.act(line, stdin, lanes) else {
+            return vec![(self.lanes()[0], Output::new(TOO_MANY.to_string(), true))];
+        };
+        self.note(now, given, left);
+        answers
     }
 
     fn put_off(
@@ -315,14 +322,21 @@ impl Session {
         stdin: Option<&str>,
         lanes: In,
     ) -> Vec<(LaneId, Output)> {
-        let now = self.now();
-        self.undone.clear();
-        self.curve.truncate(now);
+        let (now, given, left) = (self.now(), self.run.given(), self.left());
         if !self.run.schedule(at, line, stdin, lanes) {
             return self.say(lanes, &Output::new(TOO_MANY.to_string(), true));
         }
+        self.note(now, given, left);
         let text = format!("{} {line}\n", schedule::moment(at));
         self.say(lanes, &Output::new(text, false))
+    }
+
+    /// Takes down in the tree what was given now, after the first `given` inputs.
+    fn note(&mut self, now: Time, given: usize, left: Left) {
+        self.curve.truncate(now);
+        if let Some(input) = self.run.inputs().last() {
+            self.futures.note(input.clone(), given, Some(left));
+        }
     }
 
     /// The same answer in all lanes that are meant.
@@ -362,41 +376,6 @@ impl Session {
     /// Applies a manifest now.
     pub fn apply(&mut self, manifest: &str, lanes: In) -> Vec<(LaneId, Output)> {
         self.act("apply -f -", Some(manifest), lanes)
-    }
-
-    /// Takes the last input back, and shows the moment at which it was given.
-    pub fn undo(&mut self) -> bool {
-        let mut inputs = self.run.inputs().to_vec();
-        let Some(last) = inputs.pop() else { return false };
-        self.go_with(inputs, last.given);
-        self.undone.push(last);
-        true
-    }
-
-    /// Gives the last undone input again.
-    pub fn redo(&mut self) -> bool {
-        let Some(input) = self.undone.pop() else { return false };
-        let mut inputs = self.run.inputs().to_vec();
-        let at = input.given;
-        inputs.push(input);
-        self.go_with(inputs, at);
-        true
-    }
-
-    fn go_with(&mut self, inputs: Vec<Input>, at: Time) {
-        self.run.replace_inputs(inputs, at, SEEK_BUDGET);
-        self.curve.truncate(at);
-        self.memories.iter_mut().for_each(|(_, memory)| memory.jump());
-    }
-
-    /// Whether there is something to take back.
-    pub fn can_undo(&self) -> bool {
-        !self.run.inputs().is_empty()
-    }
-
-    /// Whether there is something to give again.
-    pub fn can_redo(&self) -> bool {
-        !self.undone.is_empty()
     }
 
     /// What the editor opens with: the manifest that was applied last, or the text that was not
@@ -469,7 +448,10 @@ impl Session {
 
     /// The marks of the whole run, the computed future included.
     pub fn marks(&self) -> Vec<Mark> {
-        story::marks(&self.run, &self.divergences())
+        let mut forks: Vec<Time> = self.futures().iter().map(|future| future.fork).collect();
+        forks.sort();
+        forks.dedup();
+        story::marks(&self.run, &self.divergences(), &forks)
     }
 
     /// Stretches of the whole run in which a lane's verdict stayed the same.

@@ -27,6 +27,8 @@ pub struct Stage {
     pub others: Vec<(LoopId, Manner)>,
     /// Messages under way at this moment.
     pub flights: Vec<Flight>,
+    /// For how many messages each of them stands: 1, but in a storm.
+    pub drawn_every: u64,
     /// The nodes with their pods.
     pub nodes: Vec<NodeView>,
     /// Pods without a node.

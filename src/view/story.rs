@@ -3,7 +3,7 @@
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Fault, Lane, LaneId, Occurrence};
+use crate::world::{Fault, Lane, LaneId, Occurrence, Verdict};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
@@ -23,6 +23,15 @@ pub fn pass_ends(entries: &[Entry]) -> impl DoubleEndedIterator<Item = Time> + '
 pub fn verdict_since(entries: &[Entry]) -> Option<Time> {
     let last = entries.iter().rev().find(|entry| matches!(entry.what, Told::Verdict(_)));
     last.map(|entry| entry.at)
+}
+
+/// The last verdict that is told, and since when it holds.
+pub fn last_verdict(entries: &[Entry]) -> (Verdict, Time) {
+    let verdict = |entry: &Entry| match &entry.what {
+        Told::Verdict(verdict) => Some((verdict.clone(), entry.at)),
+        Told::World(_) => None,
+    };
+    entries.iter().rev().find_map(verdict).unwrap_or_default()
 }
 
 /// The newest `limit` lines, newest last.
@@ -95,8 +104,8 @@ fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
     Some(LogLine { at: entry.at, lane: Some(lane.id), what })
 }
 
-/// The marks of the whole run.
-pub fn marks(run: &Run, divergences: &[Divergence]) -> Vec<Mark> {
+/// The marks of the whole run, which forks at these moments.
+pub fn marks(run: &Run, divergences: &[Divergence], forks: &[Time]) -> Vec<Mark> {
     let mut marks = Vec::new();
     for lane in run.lanes() {
         let passes: Vec<Time> = pass_ends(run.story(lane.id)).collect();
@@ -115,6 +124,7 @@ pub fn marks(run: &Run, divergences: &[Divergence]) -> Vec<Mark> {
             marks.push(Mark { at: input.at, lane: None, what });
         }
     }
+    marks.extend(forks.iter().map(|at| Mark { at: *at, lane: None, what: MarkKind::Fork }));
     for divergence in divergences {
         marks.push(Mark { at: divergence.at, lane: None, what: MarkKind::Divergence });
     }

@@ -22,6 +22,7 @@ mod provider;
 mod record;
 mod request_trap;
 mod requests;
+mod server_limit;
 mod step;
 mod stream;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use provider::Provider;
 pub use record::{ACTS_KEPT, Act, Cause, Occurrence, PassRecord, Record, Trip};
 pub use request_trap::{Refusal, RequestTrap};
 pub use requests::RequestInFlight;
+pub use server_limit::{QUEUE_MAX, SEATS_MAX, ServerLimit};
 pub use stream::{Fate, Flight, Stream};
 pub use truth::{PodCount, Shortfall};
 pub use verdict::Verdict;

@@ -10,6 +10,7 @@ use crate::controllers::operator::OperatorSpec;
 use crate::node::Images;
 
 use super::metrics::Load;
+use super::server_limit::ServerLimit;
 
 /// How a world is built.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Options {
     pub load: Vec<Load>,
     /// Loops for kinds that users define.
     pub operators: Vec<OperatorSpec>,
+    /// How much the API server takes at once; absent: anything.
+    pub server_limit: Option<ServerLimit>,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             images: Images::default(),
             load: Vec::new(),
             operators: Vec::new(),
+            server_limit: None,
         }
     }
 }

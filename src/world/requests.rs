@@ -7,6 +7,7 @@ use crate::apiserver::{ApiError, Reason, Request, Response};
 use crate::kernel::Time;
 
 use super::record::{ACTS_KEPT, Act, PassRecord};
+use super::server_limit::{RETRIES_MAX, RETRY_AFTER};
 use super::step::Step;
 use super::world::World;
 use super::{ControllerId, Refusal};
@@ -37,6 +38,10 @@ pub struct RequestInFlight {
     pub arrives: Time,
     /// Once answered: whether well, or with which code it was refused.
     pub answered: Option<Result<(), u16>>,
+    /// How often a busy server has sent it away.
+    pub tries: u8,
+    /// Whether it has its seat at the server.
+    pub(super) seated: bool,
 }
 
 impl World {
@@ -57,6 +62,7 @@ impl World {
         let reaches = !self.is_cut_off(owner);
         let latency = if reaches { self.latency(owner) } else { TIMEOUT };
         let (asked, sent, arrives) = (self.now, self.now, self.now + latency);
+        let (answered, tries, seated) = (None, 0, false);
         let in_flight = RequestInFlight {
             owner,
             epoch,
@@ -67,18 +73,25 @@ impl World {
             asked,
             sent,
             arrives,
-            answered: None,
+            answered,
+            tries,
+            seated,
         };
         self.requests.insert(id, in_flight);
         self.put(arrives, Step::Arrive(id, upkeep));
     }
 
     pub(super) fn request_arrives(&mut self, id: u64) {
+        if self.waits_for_a_seat(id) {
+            return;
+        }
         let Some(in_flight) = self.requests.get(&id) else { return };
-        let (owner, request) = (in_flight.owner, in_flight.request.clone());
+        let (owner, seated) = (in_flight.owner, in_flight.seated);
+        let request = in_flight.request.clone();
         let trap = self.faults.refuse(owner, &request);
         let mut latency = self.latency(owner);
         let response = match &trap {
+            None if !seated && self.seats.is_some() => Err(too_busy()),
             None => self.answer_to(owner, &request),
             Some(trap) => {
                 if trap.applied {
@@ -100,6 +113,39 @@ impl World {
         });
         let (arrives, upkeep) = (in_flight.arrives, in_flight.upkeep);
         self.put(arrives, Step::Answer(id, Box::new(response), upkeep));
+    }
+
+    /// Whether a request that arrives is put off: until the server, whose seats are counted, has
+    /// served it, or, if it was sent away, until its client asks again. Who has asked too often
+    /// gets its refusal.
+    fn waits_for_a_seat(&mut self, id: u64) -> bool {
+        let Some(seats) = &mut self.seats else { return false };
+        let Some(in_flight) = self.requests.get_mut(&id).filter(|request| !request.seated) else {
+            return false;
+        };
+        let (owner, upkeep) = (in_flight.owner, in_flight.upkeep);
+        let arrives = match seats.admit(self.now) {
+            Some(done) => {
+                in_flight.seated = true;
+                done
+            }
+            None if in_flight.tries < RETRIES_MAX => {
+                in_flight.tries += 1;
+                self.now + RETRY_AFTER + self.latency(owner) + self.latency(owner)
+            }
+            None => return false,
+        };
+        if let Some(in_flight) = self.requests.get_mut(&id) {
+            in_flight.arrives = arrives;
+        }
+        self.put(arrives, Step::Arrive(id, upkeep));
+        true
+    }
+
+    /// Requests that wait for a seat at the API server, and those that it has sent away so far.
+    pub fn server_load(&self) -> (u64, u64) {
+        let load = self.seats.as_ref().map(|seats| (seats.waiting(self.now), seats.refused()));
+        load.map_or((0, 0), |(waiting, refused)| (waiting as u64, refused))
     }
 
     fn answer_to(&mut self, owner: ControllerId, request: &Request) -> Response {
@@ -153,9 +199,7 @@ impl World {
         if self.faults.server_is_down() || self.is_cut_off(owner) {
             return Some(ApiError::new(Reason::ServiceUnavailable, "connection refused"));
         }
-        let text = "the server has received too many requests and has asked us to try again later";
-        let throttled = self.faults.throttles(self.now);
-        throttled.then(|| ApiError::new(Reason::TooManyRequests, text))
+        self.faults.throttles(self.now).then(too_busy)
     }
 
     /// A mind that keeps account of its own writes is told what became of them.
@@ -184,6 +228,11 @@ impl World {
             _ => self.faults.is_cut(id, self.now),
         }
     }
+}
+
+fn too_busy() -> ApiError {
+    let text = "the server has received too many requests and has asked us to try again later";
+    ApiError::new(Reason::TooManyRequests, text)
 }
 
 /// Takes down what came of a request, for whoever asks why.

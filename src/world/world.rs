@@ -27,6 +27,7 @@ use super::process::Process;
 use super::provider::Provider;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
+use super::server_limit::Seats;
 use super::step::{BOOKMARK, HEARTBEAT, MONITOR, Step};
 use super::stream::{Flight, Stream, StreamIndex};
 use super::watching::wake;
@@ -56,6 +57,8 @@ pub struct World {
     pub(super) hash: TraceHash,
     pub(super) records: Vec<Record>,
     pub(super) totals: Totals,
+    /// Entries of the agenda that were carried out.
+    steps: u64,
     /// Which passes are thinking right now: the page slows down for them.
     pub(super) thinking: BTreeSet<u64>,
     /// Revision up to which commits were sent to the watches.
@@ -67,6 +70,8 @@ pub struct World {
     pub(super) provider: Provider,
     /// What is held at the doors of loops.
     pub(super) held_changes: HeldChanges,
+    /// The API server's seats, if they are counted.
+    pub(super) seats: Option<Seats>,
     /// Processes that compete for a lease.
     pub(super) candidates: Vec<Candidate>,
 }
@@ -118,6 +123,7 @@ impl World {
             hash: TraceHash::default(),
             records: Vec::new(),
             totals: Totals::default(),
+            steps: 0,
             thinking: BTreeSet::new(),
             published: 0,
             served: Arc::new([]),
@@ -125,6 +131,7 @@ impl World {
             repository: Repository::default(),
             provider: Provider::default(),
             held_changes: HeldChanges::new(),
+            seats: options.server_limit.map(Seats::new),
             candidates: Vec::new(),
             options: Arc::new(options),
         };
@@ -245,6 +252,11 @@ impl World {
         self.totals
     }
 
+    /// How many steps it has taken since the start: the work that it was to compute it.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// How busy it is at this moment.
     pub fn activity(&self) -> Activity {
         Activity { thinking: self.thinking.len(), flying: self.flying + self.requests.len() }
@@ -343,6 +355,7 @@ impl World {
         let Some(entry) = self.agenda.take() else { return false };
         self.foreground -= u64::from(!entry.what.is_background());
         self.now = entry.at;
+        self.steps += 1;
         self.knowing_defined(|world| world.carry_out(entry.what));
         true
     }

@@ -1,11 +1,15 @@
 // Measures the page with the browser's own clock: how long from the address to a working stage, and
-// how long the script of a frame takes while both lanes play. Prints figures; asserts nothing, since
+// how long the script of a frame takes while both lanes play, and how long it takes to go to any
+// moment of a long session. Prints figures; asserts nothing, since
 // machines are noisy. `make measure`.
 
+import { deflateRawSync } from "node:zlib";
 import { launch, openPage } from "./harness.mjs";
 
 const PODS = [30, 1000];
 const SECONDS = 8;
+const SEEKS = 200;
+const MINUTES = 10;
 
 const running = await launch();
 try {
@@ -20,6 +24,12 @@ try {
         `median ${at(0.5)} ms, 95th percentile ${at(0.95)} ms, longest ${at(1)} ms`,
     );
   }
+  const seeks = await seekTimes();
+  const of = (share) => seeks[Math.min(SEEKS - 1, Math.floor(SEEKS * share))].toFixed(1);
+  console.log(
+    `to any moment of ${MINUTES} simulated minutes of 100 pods, script and panes, ${SEEKS} times: ` +
+      `median ${of(0.5)} ms, 95th percentile ${of(0.95)} ms, longest ${of(1)} ms`,
+  );
 } finally {
   await running.close();
 }
@@ -59,6 +69,67 @@ async function frames(pods) {
   await page.getByRole("button", { name: "Play" }).click();
   await page.waitForTimeout(SECONDS * 1000);
   const times = await page.evaluate(() => globalThis.frameTimes);
+  await close();
+  return times.sort((a, b) => a - b);
+}
+
+/** The link of a session of that many minutes: a hundred pods, something done every half minute. */
+function longSession() {
+  const text = `title: a hundred pods
+cluster: {nodes: 10}
+objects: |
+  apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web}
+  spec:
+    replicas: 100
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec: {containers: [{name: web, image: "registry.example/web:1"}]}
+`;
+  const lines = [
+    "kubectl delete pod -l app=web --limit=10 --grace-period=0 --force",
+    "kubectl set image deployment/web web=registry.example/web:2",
+    "fault kill replicaset for=5s",
+    "kubectl scale deployment web --replicas=80",
+    "kubectl scale deployment web --replicas=100",
+  ];
+  const inputs = Array.from({ length: MINUTES * 2 - 1 }, (_, i) => [
+    (i + 1) * 30e9, "both", lines[(i + 1) % lines.length],
+  ]);
+  const saved = { v: 1, text, seed: 1, t: MINUTES * 60e9, i: inputs };
+  return `#1z/${deflateRawSync(JSON.stringify(saved)).toString("base64url")}`;
+}
+
+/** Presses the scrubber here and there; a time is over when the panes have followed. */
+async function seekTimes() {
+  const { page, close } = await openPage(running, { path: longSession() });
+  const times = await page.evaluate(async (count) => {
+    const bar = document.querySelector(".scrubber");
+    const frame = bar.getBoundingClientRect();
+    const end = document.querySelector(".thumb").getBoundingClientRect().left;
+    let state = 1;
+    const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
+    const channel = new MessageChannel();
+    const settled = () =>
+      new Promise((resolve) => {
+        channel.port1.onmessage = resolve;
+        channel.port2.postMessage(0);
+      });
+    const times = [];
+    for (let i = 0; i < count; i++) {
+      const clientX = frame.left + random() * (end - frame.left);
+      const press = { clientX, clientY: frame.top + 5, bubbles: true, pointerId: 1 };
+      const before = performance.now();
+      bar.dispatchEvent(new PointerEvent("pointerdown", press));
+      bar.dispatchEvent(new PointerEvent("pointerup", press));
+      await settled();
+      times.push(performance.now() - before);
+      await new Promise(requestAnimationFrame);
+    }
+    return times;
+  }, SEEKS);
   await close();
   return times.sort((a, b) => a - b);
 }

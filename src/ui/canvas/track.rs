@@ -7,6 +7,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use crate::kernel::Time;
 use crate::ui::bridge::Story;
 use crate::ui::dom;
+use crate::ui::format;
 use crate::view::{Band, LaneId, Mark, MarkKind};
 
 use super::Palette;
@@ -70,6 +71,11 @@ pub fn draw(
     for gap in &story.gaps {
         pen.gap((x_of(gap.from) + x_of(gap.to)) / 2.0);
     }
+    let gaps = story.gaps.iter().map(|gap| {
+        let middle = (x_of(gap.from) + x_of(gap.to)) / 2.0;
+        (middle, format::span(gap.to.since(gap.from)))
+    });
+    let gaps: Vec<(f64, String)> = gaps.collect();
     let mut last = [f64::MIN; 2];
     for mark in &story.marks {
         let x = x_of(mark.at);
@@ -83,6 +89,7 @@ pub fn draw(
         }
         pen.mark(mark, x);
     }
+    pen.gap_words(&gaps);
 }
 
 impl<'a> Pen<'a> {
@@ -147,6 +154,42 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// How long the waits are, in words, where there is room; each to the right of its cut.
+    fn gap_words(&self, gaps: &[(f64, String)]) {
+        let (unit, context) = (self.unit, &self.context);
+        context.set_font(&format!("{}px system-ui, sans-serif", 12.0 * unit));
+        context.set_text_baseline("middle");
+        let mut free = 0.0;
+        for (number, (middle, words)) in gaps.iter().enumerate() {
+            let width = context.measure_text(words).map_or(f64::MAX, |size| size.width());
+            let from = middle + 6.0 * unit;
+            let next = gaps.get(number + 1).map_or(self.width, |gap| gap.0 - 6.0 * unit);
+            if middle - 6.0 * unit < free || from + width + 4.0 * unit > next.min(self.width) {
+                continue;
+            }
+            let (top, tall) = (self.height / 2.0 - 7.0 * unit, 14.0 * unit);
+            self.rect(&self.palette.surface, from, top, width + 4.0 * unit, tall);
+            context.set_fill_style_str(&self.palette.muted);
+            // It fails only for a font that cannot be had; the cut itself is there.
+            let _ = context.fill_text(words, from + 2.0 * unit, self.height / 2.0);
+            free = from + width + 4.0 * unit;
+        }
+    }
+
+    /// A branch that leaves the line.
+    fn fork(&self, color: &str, x: f64) {
+        let (unit, middle) = (self.unit, self.height / 2.0);
+        let context = &self.context;
+        context.set_stroke_style_str(color);
+        context.set_line_width(2.0 * unit);
+        context.begin_path();
+        context.move_to(x - 5.0 * unit, middle);
+        context.line_to(x + 5.0 * unit, middle);
+        context.move_to(x, middle);
+        context.line_to(x + 5.0 * unit, middle - 9.0 * unit);
+        context.stroke();
+    }
+
     fn stripes(&self, color: &str, from: f64, to: f64, y: f64, thick: f64) {
         self.context.set_stroke_style_str(color);
         self.context.set_line_width(1.5 * self.unit);
@@ -186,6 +229,7 @@ impl<'a> Pen<'a> {
             MarkKind::You => self.pin(&palette.ink, x, false),
             MarkKind::Script => self.pin(&palette.muted, x, false),
             MarkKind::Fault => self.pin(&palette.trouble, x, true),
+            MarkKind::Fork => self.fork(&palette.desired, x),
             MarkKind::Divergence => {
                 self.rect(&palette.desired, x - unit, 2.0, 2.0 * unit, self.height - 4.0);
                 self.diamond(&palette.desired, x);

@@ -44,7 +44,7 @@ fn content() -> AnyView {
 }
 
 fn keys() -> AnyView {
-    let rows: [(&[&str], &'static str); 14] = [
+    let rows: [(&[&str], &'static str); 17] = [
         (&["Space", "K"], tr!(key.play)),
         (&["→", "."], tr!(key.forward)),
         (&["←", ","], tr!(key.back)),
@@ -52,6 +52,9 @@ fn keys() -> AnyView {
         (&["End"], tr!(key.end)),
         (&["N", "⇧ N"], tr!(key.mark)),
         (&["[", "]"], tr!(key.speed)),
+        (&["A", "B"], tr!(key.stretch)),
+        (&["L"], tr!(key.repeat)),
+        (&["F"], tr!(key.futures)),
         (&["Ctrl Z", "Ctrl ⇧ Z"], tr!(key.undo)),
         (&["Enter"], tr!(key.menu)),
         (&["I"], tr!(key.inspect)),

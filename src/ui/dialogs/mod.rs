@@ -2,6 +2,7 @@
 //! gives the focus back.
 
 mod differs;
+mod futures;
 mod help;
 mod legend;
 mod scenarios;
@@ -14,6 +15,7 @@ use super::icon::icon;
 use super::menu::close_outside;
 use super::state::{Dialog, Page};
 
+pub use futures::FuturesDialog;
 pub use help::HelpDialog;
 pub use scenarios::ScenarioDialog;
 

@@ -48,6 +48,11 @@ pub fn Circuit(lane: Lane) -> impl IntoView {
         let gap = page.run.clock.with(|clock| clock.gap)?;
         Some(tr!(time.later, span = format::span(gap)))
     };
+    let every = lane.part(|stage| stage.drawn_every);
+    let many = move || {
+        let n = every.get();
+        (n > 1).then(|| view! { <p class="many">{tr!(flight.many, n = n)}</p> })
+    };
     view! {
         <div
             class="circuit"
@@ -65,6 +70,7 @@ pub fn Circuit(lane: Lane) -> impl IntoView {
             <Loops lane=lane/>
             <canvas class="motion" node_ref=canvas aria-hidden="true"></canvas>
             <p class="gap" class:on=move || gap().is_some()>{move || gap().unwrap_or_default()}</p>
+            {many}
             <FlightList lane=lane/>
         </div>
     }

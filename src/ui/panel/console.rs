@@ -38,7 +38,7 @@ pub fn Console() -> impl IntoView {
                     <p class="hint-text">{move || tr!(console.hint)}</p>
                     <pre>{EXAMPLES}</pre>
                 </Show>
-                <For each=entries key=|entry| entry.id children=|entry| shown(&entry)/>
+                <For each=entries key=|entry| entry.id children=move |entry| shown(page, &entry)/>
             </div>
             <Prompt/>
             {copy_button(page)}
@@ -85,12 +85,24 @@ kubectl set image deploy/web web=registry.example/web:2
 fault kill replicaset
 fault drop to=replicaset kind=Pod type=DELETED";
 
-fn shown(entry: &Entry) -> AnyView {
+/// A line leads to the moment at which it was given.
+fn shown(page: Page, entry: &Entry) -> AnyView {
+    let at = entry.at;
+    let go = move |_| {
+        page.playing.set(false);
+        page.run.seek(at);
+    };
     let answers = entry.answers.iter().map(|(lane, output)| answer(*lane, output));
     view! {
         <div class="entry">
-            <p class="line"><span aria-hidden="true">"$ "</span>{entry.line.clone()}</p>
+            <p class="line">
+                <button class="go" title=move || tr!(log.go) on:click=go>
+                    <span aria-hidden="true">"$ "</span>
+                    {entry.line.clone()}
+                </button>
+            </p>
             {answers.collect_view()}
+            {super::costs::below(page, at, entry.line.clone(), None)}
         </div>
     }
     .into_any()

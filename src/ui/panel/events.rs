@@ -21,7 +21,7 @@ pub fn Events() -> impl IntoView {
         }
         page.run.changed.track();
         let events = page.run.events(lane.get());
-        let rows = events.iter().rev().take(SHOWN).map(row).collect_view();
+        let rows = events.iter().rev().take(SHOWN).map(|event| row(page, event)).collect_view();
         Some(if events.is_empty() {
             view! { <p class="hint-text">{tr!(events.none)}</p> }.into_any()
         } else {
@@ -50,19 +50,27 @@ pub fn Events() -> impl IntoView {
     .into_any()
 }
 
-fn row(event: &EventRow) -> AnyView {
+/// A row leads to the moment at which the Event was seen last.
+fn row(page: Page, event: &EventRow) -> AnyView {
+    let at = event.at;
+    let go = move |_| {
+        page.playing.set(false);
+        page.run.seek(at);
+    };
     let count = (event.count > 1).then(|| format!(" ×{}", event.count));
     view! {
         <li class:warning=event.warning>
-            <time class="mono">{format::clock(event.at)}</time>
-            <span>
-                <b>{event.reason.to_string()}</b>
-                " "
-                <span class="mono">{event.object.clone()}</span>
-                {count}
-                <br/>
-                {event.message.to_string()}
-            </span>
+            <button class="go" title=tr!(log.go) on:click=go>
+                <time class="mono">{format::clock(event.at)}</time>
+                <span>
+                    <b>{event.reason.to_string()}</b>
+                    " "
+                    <span class="mono">{event.object.clone()}</span>
+                    {count}
+                    <br/>
+                    {event.message.to_string()}
+                </span>
+            </button>
         </li>
     }
     .into_any()

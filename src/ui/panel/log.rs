@@ -82,11 +82,18 @@ fn Line(line: LogLine) -> impl IntoView {
         })
     };
     let class = kind(&line.what);
+    let given = match &line.what {
+        Happening::You(text) | Happening::Script(text) | Happening::Fault(text) => {
+            Some(text.to_string())
+        }
+        _ => None,
+    };
+    let cost = given.map(|text| super::costs::below(page, at, text, lane));
     view! {
         <li class=class>
             <button on:click=go title=move || tr!(log.go)>
                 <time class="mono">{move || format::clock(at)}</time>
-                <span>{chip}{move || text(&line.what)}</span>
+                <span>{chip}{move || text(&line.what)}{cost}</span>
             </button>
         </li>
     }

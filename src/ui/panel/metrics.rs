@@ -40,12 +40,16 @@ enum Measure {
     Events,
     Merges,
     Stale,
+    Waiting,
+    Refused,
 }
 
-use Measure::{Events, Merges, Passes, Queued, Reads, Ready, Retries, Stale, Writes};
+use Measure::{
+    Events, Merges, Passes, Queued, Reads, Ready, Refused, Retries, Stale, Waiting, Writes,
+};
 
-const MEASURES: [Measure; 9] =
-    [Ready, Queued, Passes, Writes, Reads, Events, Retries, Merges, Stale];
+const MEASURES: [Measure; 11] =
+    [Ready, Queued, Passes, Writes, Reads, Events, Retries, Merges, Stale, Waiting, Refused];
 
 fn name(measure: Measure) -> &'static str {
     match measure {
@@ -58,6 +62,8 @@ fn name(measure: Measure) -> &'static str {
         Events => tr!(metrics.events),
         Merges => tr!(metrics.merges),
         Stale => tr!(metrics.stale),
+        Waiting => tr!(metrics.waiting),
+        Refused => tr!(metrics.refused),
     }
 }
 
@@ -73,6 +79,8 @@ fn value(measure: Measure, sample: &Sample) -> f64 {
         Events => sample.watch_events as f64,
         Merges => sample.merges as f64,
         Stale => sample.stale.as_secs_f64() * 1e3,
+        Waiting => sample.waiting as f64,
+        Refused => sample.refused as f64,
     }
 }
 
@@ -120,6 +128,7 @@ pub fn Metrics() -> impl IntoView {
             </div>
             <div class="plot" node_ref=host aria-hidden="true"></div>
             <Numbers/>
+            <super::costs::Costs/>
         </div>
     }
     .into_any()

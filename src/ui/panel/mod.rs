@@ -4,6 +4,7 @@
 
 mod code;
 mod console;
+mod costs;
 mod diagram;
 pub mod diff;
 pub mod draft;
@@ -23,8 +24,16 @@ use super::dom;
 use super::i18n::tr;
 use super::state::{Page, Tab};
 
-const TABS: [Tab; 8] =
-    [Tab::Yaml, Tab::Console, Tab::Object, Tab::Passes, Tab::Diagram, Tab::Events, Tab::Metrics, Tab::Code];
+const TABS: [Tab; 8] = [
+    Tab::Yaml,
+    Tab::Console,
+    Tab::Object,
+    Tab::Passes,
+    Tab::Diagram,
+    Tab::Events,
+    Tab::Metrics,
+    Tab::Code,
+];
 
 fn name(tab: Tab) -> &'static str {
     match tab {
@@ -37,6 +46,11 @@ fn name(tab: Tab) -> &'static str {
         Tab::Metrics => tr!(panel.metrics),
         Tab::Code => tr!(panel.code),
     }
+}
+
+/// The tab of this name in an address.
+pub fn tab_of(name: &str) -> Option<Tab> {
+    TABS.into_iter().find(|tab| id(*tab) == name)
 }
 
 fn id(tab: Tab) -> &'static str {

@@ -1,0 +1,185 @@
+// Time: other futures, a stretch that is played again and again, the scale of speeds, lines that
+// lead to their moment, what an action cost, and a storm.
+
+import assert from "node:assert/strict";
+import { accessibilityProblems, overflowProblems } from "./checks.mjs";
+import { assertNone, openPage, useBrowser } from "./harness.mjs";
+import { at, comesTo, data, lane, run } from "./steps.mjs";
+
+const { check, running } = useBrowser();
+
+const DELETE = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
+const seconds = async (page) => Number(await data(page, "time"));
+const futures = (page) => page.getByRole("button", { name: /Other futures: \d+/ });
+const tab = (page, name) => page.getByRole("tab", { name, exact: true });
+
+/** Waits until so many other futures are counted. */
+const count = (page, n) => page.getByRole("button", { name: `Other futures: ${n} (F)` }).waitFor();
+
+/** Deletes a pod at 9 s, goes on, goes back to the start and does something else there. */
+async function fork(page) {
+  await run(page, DELETE);
+  for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => Number(document.documentElement.dataset.time) < 0.1);
+  await run(page, "kubectl scale rs web --replicas=5");
+  await count(page, 1);
+}
+
+check("acting in the past forks; the old future is listed, shown again by keyboard, and in the link", { path: at("doubled-event", 9) }, async (page) => {
+  await fork(page);
+  await page.keyboard.press("f");
+  const dialog = page.getByRole("dialog", { name: "Other futures" });
+  assert.match(await dialog.innerText(), /delete pod/);
+  assert.match(await dialog.innerText(), /Seen until/);
+  assertNone(await accessibilityProblems(page), "accessibility");
+  await dialog.locator(".card").first().press("Enter");
+  await page.waitForFunction(() => /delete pod/.test(document.querySelector(".log").innerText) ||
+    Number(document.documentElement.dataset.time) < 0.1);
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => /delete pod/.test(document.querySelector(".log").innerText));
+  assert.doesNotMatch(await page.locator(".log").innerText(), /replicas=5/);
+  await count(page, 1);
+  await page.waitForFunction(() => location.hash.startsWith("#2z/"));
+  const hash = await data(page, "hash-level");
+  const other = await openPage(running, { path: new URL(page.url()).hash });
+  await count(other.page, 1);
+  assert.equal(await data(other.page, "hash-level"), hash);
+  await other.close();
+});
+
+check("undo takes the fork back and redo gives it again", { path: at("doubled-event", 9) }, async (page) => {
+  await fork(page);
+  await page.keyboard.press("Control+z");
+  await count(page, 0);
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => /delete pod/.test(document.querySelector(".log").innerText));
+  await page.keyboard.press("Control+Shift+z");
+  await count(page, 1);
+  await page.waitForFunction(() => Number(document.documentElement.dataset.time) < 0.1);
+});
+
+check("a stretch set by keys is played again and again, and stands in the address", { path: at("doubled-event", 9) }, async (page) => {
+  const from = await seconds(page);
+  await page.keyboard.press("a");
+  await run(page, DELETE);
+  for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("b");
+  const to = await seconds(page);
+  assert.ok(to > from);
+  await page.waitForFunction(() => /loop=1/.test(location.search) && /from=/.test(location.search));
+  await page.evaluate(() => {
+    globalThis.turns = 0;
+    let last = 0;
+    new MutationObserver(() => {
+      const now = Number(document.documentElement.dataset.time);
+      if (now < last) globalThis.turns += 1;
+      last = now;
+    }).observe(document.documentElement, { attributes: true, attributeFilter: ["data-time"] });
+  });
+  await page.keyboard.press("k");
+  await page.waitForFunction(() => globalThis.turns >= 2, null, { timeout: 45_000 });
+  assert.ok((await seconds(page)) <= to + 1e-6);
+  await page.keyboard.press("k");
+  await page.getByRole("button", { name: "Take A and B away" }).click();
+  await page.waitForFunction(() => !/loop=1/.test(location.search));
+  assert.equal(await page.locator(".scrubber .point").count(), 0);
+});
+
+check("a stretch is marked by pointer, and its ends are dragged", { path: at("doubled-event", 40) }, async (page) => {
+  const box = await page.locator(".scrubber").boundingBox();
+  const y = box.y + box.height / 2;
+  const drag = async (from, to) => {
+    await page.mouse.move(from, y);
+    await page.mouse.down();
+    await page.mouse.move(to, y, { steps: 4 });
+    await page.mouse.up();
+  };
+  await page.keyboard.down("Shift");
+  await drag(box.x + 30, box.x + 120);
+  await page.keyboard.up("Shift");
+  const left = (name) => page.locator(`.scrubber .point.${name}`).evaluate((e) => parseFloat(e.style.left));
+  const [a, b] = [await left("from"), await left("to")];
+  assert.ok(a < b, `${a} < ${b}`);
+  const point = await page.locator(".scrubber .point.to").boundingBox();
+  await page.mouse.move(point.x + point.width / 2, point.y + point.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 90, y, { steps: 4 });
+  await page.mouse.up();
+  assert.ok((await left("to")) < b && (await left("from")) === a);
+  assertNone(await accessibilityProblems(page), "accessibility");
+});
+
+check("speed goes from a tenth to a hundred on one scale, and says so", {}, async (page) => {
+  const slider = page.getByRole("slider", { name: "Speed" });
+  assert.equal(await slider.getAttribute("aria-valuetext"), "1×");
+  await page.keyboard.press("]");
+  assert.equal(await slider.getAttribute("aria-valuetext"), "2×");
+  await slider.focus();
+  await page.keyboard.press("End");
+  assert.equal(await slider.getAttribute("aria-valuetext"), "100×");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("[");
+  assert.equal(await slider.getAttribute("aria-valuetext"), "0.1×");
+});
+
+check("lines of the console and Events lead to their moment", { path: at("doubled-event", 9) }, async (page) => {
+  await run(page, DELETE);
+  const given = await seconds(page);
+  for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowRight");
+  assert.ok((await seconds(page)) > given);
+  await page.locator(".entry .line button").first().press("Enter");
+  await page.waitForFunction((at) => Math.abs(Number(document.documentElement.dataset.time) - at) < 1e-6, given);
+  await page.keyboard.press("End");
+  await tab(page, "Events").click();
+  const before = await seconds(page);
+  await page.locator(".event-rows button").last().click();
+  await page.waitForFunction((at) => Number(document.documentElement.dataset.time) < at, before);
+});
+
+check("each action says what it cost both lanes", { path: at("doubled-event", 9) }, async (page) => {
+  await run(page, DELETE);
+  await page.getByRole("button", { name: "Play" }).click();
+  await comesTo(page, "level", "converging");
+  await comesTo(page, "level", "converged");
+  await comesTo(page, "edge", "converged");
+  await page.keyboard.press("k");
+  const line = page.locator(".entry .cost");
+  await line.filter({ hasText: /level: passes \d+, writes [1-9]\d*, converged after/ }).waitFor();
+  await tab(page, "Metrics").click();
+  const row = page.locator(".cost-table tbody").first();
+  assert.match(await row.innerText(), /delete pod/);
+  assert.equal(await row.locator("tr").count(), 3);
+  const before = await seconds(page);
+  await row.locator("button").click();
+  await page.waitForFunction((at) => Number(document.documentElement.dataset.time) < at, before);
+  assertNone(await accessibilityProblems(page), "accessibility");
+  assertNone(await overflowProblems(page), "overflow");
+});
+
+check("an embed takes a stretch, a speed, one tab of the panel, and no controls", { path: "?embed=1&scenario=doubled-event&from=12&to=13s&loop=1&speed=5&controls=0&panel=console" }, async (page) => {
+  assert.equal(await seconds(page), 12);
+  assert.equal(await page.locator(".transport").count(), 0);
+  await page.getByRole("textbox", { name: "Command line" }).waitFor();
+  assert.equal(await page.locator("header.head").count(), 0);
+});
+
+check("in a storm of 2000 objects the API server's queue is seen", { path: "?scenario=storm&speed=2" }, async (page) => {
+  await tab(page, "Metrics").click();
+  await page.getByRole("button", { name: "Play" }).click();
+  const refused = page.locator(".numbers tr", { hasText: "Requests sent away with 429" }).locator("td");
+  await page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll(".numbers tr")];
+    const row = rows.find((row) => /429/.test(row.innerText));
+    return Number(row?.querySelectorAll("td")[1]?.innerText) > 0;
+  }, null, { timeout: 45_000 });
+  assert.equal((await refused.allInnerTexts())[0], "0", "the edge lane asks one at a time");
+  await lane(page, "level").waitFor();
+});
+
+for (const size of [[1440, 900], [390, 844]]) {
+  check(`the bar of time holds at ${size[0]} pixels`, { path: at("doubled-event", 40), size }, async (page) => {
+    await futures(page).waitFor();
+    assertNone(await overflowProblems(page), "overflow");
+  });
+}
