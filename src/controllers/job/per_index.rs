@@ -93,7 +93,7 @@ impl<'a> Pass<'a> {
                 continue;
             }
             let newer = |before: &&Pod| failures(before) <= failures(pod);
-            if kept.get(&index).is_none_or(|before| newer(before)) {
+            if kept.get(&index).is_none_or(newer) {
                 kept.insert(index, pod);
             }
         }

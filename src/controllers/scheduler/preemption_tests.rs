@@ -2,10 +2,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::tests::picture;
 use super::*;
 use crate::api::Timestamp;
 use crate::apiserver::{DeleteOptions, Part};
 use crate::controllers::lockstep::Lockstep;
+use crate::kernel::Rng;
 
 const HIGH: &str = "system-cluster-critical";
 
@@ -254,4 +256,40 @@ fn a_victim_that_could_not_be_marked_is_tried_again() {
     cluster.refuse = |_| None;
     cluster.advance(Duration::from_secs(2));
     assert_eq!(going(&cluster), ["small"]);
+}
+
+/// The law that lets the dry run work on the picture itself: all that it takes away in thought it
+/// brings back; and nobody goes for the sake of an equal.
+#[test]
+fn what_is_tried_in_thought_leaves_the_picture_as_it_was() {
+    let mut preempted = 0;
+    for seed in 0..30 {
+        let mut rng = Rng::stream(seed, "preemption/test");
+        let mut cluster = cluster_of(&[("node-1", "2"), ("node-2", "2"), ("node-3", "2")]);
+        for step in 0..50 {
+            let told = format!("seed {seed}, step {step}");
+            let class = ["", "low", "mid", HIGH][rng.below(4) as usize];
+            let cpu = format!("{}m", 300 + 100 * rng.below(13));
+            match rng.below(5) {
+                0..=2 => {
+                    let new = pod(&format!("pod-{}", rng.below(14)), &cpu, class);
+                    let object = Object::from_value(Kind::Pod, new).expect("a pod");
+                    let _ = cluster.ask(Request::Create(object.into()));
+                }
+                3 => going(&cluster).iter().take(1).for_each(|name| end(&mut cluster, name)),
+                _ => cluster.advance(Duration::from_secs(rng.below(15))),
+            }
+            let fresh = Cluster::of(&cluster.cache);
+            assert_eq!(picture(&cluster.controller.cluster), picture(&fresh), "{told}");
+            let pods = cluster.server.store().list(Kind::Pod).filter_map(|object| object.as_pod());
+            let pods: Vec<&Pod> = pods.collect();
+            let highest = pods.iter().map(|pod| priority_of(pod)).max().unwrap_or(0);
+            let victims = pods.iter().filter(|pod| victims::is_going_for_another(pod));
+            for victim in victims {
+                preempted += 1;
+                assert!(priority_of(victim) < highest, "{told}: {}", victim.metadata.name);
+            }
+        }
+    }
+    assert!(preempted > 100, "only {preempted} were seen going");
 }

@@ -195,9 +195,9 @@ fn a_lost_deletion_is_made_good_when_a_pod_finds_no_node() {
     assert_eq!(node_of(&cluster, "second").as_deref(), Some("node-1"));
 }
 
-type Picture = Vec<(Str, i64, i64, i64, Vec<(Str, u32)>)>;
+pub(super) type Picture = Vec<(Str, i64, i64, i64, Vec<(Str, u32)>)>;
 
-fn picture(cluster: &Cluster) -> Picture {
+pub(super) fn picture(cluster: &Cluster) -> Picture {
     let owner: Str = "web-uid".into();
     let groups: Vec<_> = cluster.groups(&"default".into(), Some(&owner)).collect();
     let infos = cluster.nodes().iter().enumerate();
