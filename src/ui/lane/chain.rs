@@ -40,7 +40,11 @@ pub fn Chain(lane: Lane) -> impl IntoView {
         let Some(list) = list.try_get_untracked().flatten() else { return };
         let places = list.parent_element().and_then(|own| Places::measure(&own));
         let found = links.with_untracked(|links| places.map(|places| places.draw(links)));
-        drawn.try_set(found.unwrap_or_default());
+        let found = found.unwrap_or_default();
+        // Marks that stay where they are keep the focus.
+        if drawn.try_with_untracked(|old| *old != found) == Some(true) {
+            drawn.set(found);
+        }
     };
     let loops = lane.part(|stage| stage.loops.iter().map(|one| one.id).collect::<Vec<_>>());
     Effect::new(move || {

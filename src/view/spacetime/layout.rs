@@ -336,7 +336,7 @@ impl Layout {
             }
             // Over its arrow or under it.
             What::Did { .. } => {
-                [-10.0, 11.0].into_iter().map(|shift| at(from.0 - 5.0, from.1 + shift)).collect()
+                [-11.0, 11.0].into_iter().map(|shift| at(from.0 - 5.0, from.1 + shift)).collect()
             }
             _ => {
                 let ys = [from.1, from.1 - LINE, from.1 + LINE];
