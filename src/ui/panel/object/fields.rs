@@ -96,7 +96,7 @@ fn cell(row: &FieldRow, said: bool) -> AnyView {
             class="field"
             class:fresh=row.fresh
             class:branch=row.value.is_none()
-            style=format!("--depth:{}", row.depth)
+            data-depth=row.depth.min(8).to_string()
             title=row.path.to_string()
         >
             <span class="name">{row.name.to_string()}</span>

@@ -222,7 +222,7 @@ fn member(page: Page, lane: LaneId, one: &Member) -> AnyView {
             .into_any()
         }
     };
-    view! { <li style=format!("--depth:{}", one.depth)>{inner} " " {says}</li> }.into_any()
+    view! { <li data-depth=one.depth.min(8).to_string()>{inner} " " {says}</li> }.into_any()
 }
 
 /// Conditions, as `kubectl describe` has them.

@@ -1,6 +1,8 @@
 //! Where a pod stopped: without a node, without an image, in a crash, before its probe.
 
-use crate::api::{Condition, Container, ContainerStatus, Kind, Object, Pod, PodPhase, Str};
+use crate::api::{
+    Condition, Container, ContainerStatus, Kind, Object, ObjectKey, Pod, PodPhase, Str,
+};
 use crate::kernel::Time;
 use crate::world::ControllerId;
 
@@ -180,7 +182,7 @@ impl Walk<'_> {
             LoopState::Due { at, .. } | LoopState::PausedUntil(at) => Some(*at),
             _ => None,
         };
-        let (why, evidence) = match requests::refused(self.run, self.lane.id, role, key) {
+        let (why, evidence) = match self.refusal(role, key, &state) {
             Some((why, request)) => (why, Some(request)),
             None => {
                 let struck = match &state {
@@ -197,5 +199,21 @@ impl Walk<'_> {
         finding.why = Some(why);
         finding.next = self.or_at(at);
         finding
+    }
+
+    /// The newest request for what is missing, if it was refused and the loop can still try again:
+    /// what keeps it from that comes first.
+    pub(super) fn refusal(
+        &self,
+        role: ControllerId,
+        key: &ObjectKey,
+        state: &LoopState,
+    ) -> Option<(Why, Evidence)> {
+        let kept = matches!(
+            state,
+            LoopState::ServerDown | LoopState::Down | LoopState::Cut | LoopState::PausedUntil(_)
+        );
+        let refused = || requests::refused(self.run, self.lane.id, role, key);
+        if kept { None } else { refused() }
     }
 }

@@ -4,7 +4,7 @@ use crate::api::{Deployment, Generic, Kind, Object, Pod, Str};
 use crate::controllers::job::JobStatus;
 use crate::world::World;
 
-use super::super::finding::{ChainStep, Finding, Next, Step, StepState};
+use super::super::finding::{ChainStep, Finding, Next, Step, StepState, What};
 use super::workload::{is_new, sets_of};
 
 /// The chain of an object; empty for kinds that end in no pod, and for what is being deleted.
@@ -13,7 +13,7 @@ pub fn of(world: &World, object: &Object, findings: &[Finding]) -> Vec<ChainStep
         return Vec::new();
     }
     let counted = match object {
-        Object::Deployment(deployment) => of_deployment(world, deployment),
+        Object::Deployment(deployment) => of_deployment(world, deployment, findings),
         Object::ReplicaSet(set) => {
             let want = i64::from(set.spec.replicas());
             let seen = set.status.observed_generation >= set.metadata.generation;
@@ -50,9 +50,13 @@ fn with_states(counted: Vec<(Step, i64, i64)>, findings: &[Finding]) -> Vec<Chai
     told.collect()
 }
 
-fn of_deployment(world: &World, deployment: &Deployment) -> Vec<(Step, i64, i64)> {
+fn of_deployment(
+    world: &World,
+    deployment: &Deployment,
+    findings: &[Finding],
+) -> Vec<(Step, i64, i64)> {
     let want = i64::from(deployment.spec.replicas());
-    let seen = deployment.status.observed_generation >= deployment.metadata.generation;
+    let seen = !findings.iter().any(|finding| matches!(finding.what, What::Unobserved { .. }));
     let sets = sets_of(world, deployment);
     let new = sets.iter().filter(|set| deployment.spec.paused || is_new(set, deployment));
     let new: Vec<_> = new.filter_map(|object| object.as_replica_set()).collect();

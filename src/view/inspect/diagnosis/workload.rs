@@ -10,7 +10,7 @@ use crate::controllers::stateful_set::SetSpec;
 use crate::world::{ControllerId, World};
 
 use super::super::finding::{Finding, Next, Step, What};
-use super::{Walk, with_condition};
+use super::{Walk, loops, with_condition};
 
 /// The ReplicaSets of a Deployment: that of the present template first.
 pub fn sets_of(world: &World, deployment: &Deployment) -> Vec<Arc<Object>> {
@@ -32,7 +32,11 @@ impl Walk<'_> {
         let (generation, observed) =
             (deployment.metadata.generation, deployment.status.observed_generation);
         let sets = sets_of(self.world(), deployment);
-        if observed < generation {
+        // One that was refused has been seen, whatever the status says.
+        let (role, key) = (ControllerId::Deployment, object.key());
+        let state = loops::state_of(self.run, self.lane, role, &key);
+        let unseen = observed < generation && self.refusal(role, &key, &state).is_none();
+        if unseen {
             let what = What::Unobserved { generation, observed };
             let finding = self.of(object, Step::Controller, what);
             let finding = self.with_reason(finding, ControllerId::Deployment);
@@ -49,7 +53,7 @@ impl Walk<'_> {
             self.note(with_condition(finding, object, "Progressing"));
         }
         match &new {
-            None if !paused && observed >= generation => {
+            None if !paused && !unseen => {
                 let finding = self.of(object, Step::ReplicaSet, What::NoSet);
                 let finding = self.with_reason(finding, ControllerId::Deployment);
                 self.note(finding);
