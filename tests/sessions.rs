@@ -139,9 +139,9 @@ fn moment(session: &Session) -> (Time, Vec<u64>) {
 }
 
 /// The other futures, but for what is only known where they were seen.
-fn branches(session: &Session) -> Vec<(Time, Vec<(Time, String)>, usize)> {
+fn branches(session: &Session) -> Vec<String> {
     let told = session.futures().into_iter();
-    told.map(|future| (future.fork, future.lines, future.more)).collect()
+    told.map(|other| format!("{:?} {:?} {}", other.fork, other.lines, other.more)).collect()
 }
 
 #[test]

@@ -8,12 +8,12 @@ use crate::kernel::Time;
 use crate::world::{Simulation, Verdict};
 
 /// Steps of the worlds between two checkpoints of a short run.
-const WORK_BETWEEN: u64 = 1_000;
+const WORK_BETWEEN: u64 = 500;
 /// Checkpoints kept.
-const KEPT_MAX: usize = 256;
+const KEPT_MAX: usize = 200;
 /// Objects that all checkpoints may refer to together. They are shared, so each is a few words in
 /// the store and in every cache.
-const OBJECTS_MAX: usize = 400_000;
+const OBJECTS_MAX: usize = 150_000;
 /// However many objects there are, so many are kept: the replay has to end.
 const KEPT_MIN: usize = 12;
 
