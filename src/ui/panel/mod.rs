@@ -96,16 +96,19 @@ pub fn Panel() -> impl IntoView {
         }
         .into_any()
     };
-    let pane = move |tab: Tab, content: AnyView| {
+    // What is in a pane is made when it is first shown, and stays.
+    let pane = move |tab: Tab, content: fn() -> AnyView| {
+        let shown = move || page.tab.get() == tab;
+        let made = Memo::new(move |was: Option<&bool>| was.is_some_and(|was| *was) || shown());
         view! {
             <div
                 class="pane"
                 role="tabpanel"
                 id=format!("pane-{}", id(tab))
                 aria-labelledby=format!("tab-{}", id(tab))
-                hidden=move || page.tab.get() != tab
+                hidden=move || !shown()
             >
-                {content}
+                {move || made.get().then(content)}
             </div>
         }
         .into_any()
@@ -116,14 +119,14 @@ pub fn Panel() -> impl IntoView {
                 {TABS.map(one).collect_view()}
             </div>
             <div class="panes">
-                {pane(Tab::Yaml, view! { <yaml::Yaml/> }.into_any())}
-                {pane(Tab::Console, view! { <console::Console/> }.into_any())}
-                {pane(Tab::Object, view! { <object::ObjectTab/> }.into_any())}
-                {pane(Tab::Passes, view! { <passes::Passes/> }.into_any())}
-                {pane(Tab::Diagram, view! { <diagram::SpaceTime/> }.into_any())}
-                {pane(Tab::Events, view! { <events::Events/> }.into_any())}
-                {pane(Tab::Metrics, view! { <metrics::Metrics/> }.into_any())}
-                {pane(Tab::Code, view! { <code::Code/> }.into_any())}
+                {pane(Tab::Yaml, || view! { <yaml::Yaml/> }.into_any())}
+                {pane(Tab::Console, || view! { <console::Console/> }.into_any())}
+                {pane(Tab::Object, || view! { <object::ObjectTab/> }.into_any())}
+                {pane(Tab::Passes, || view! { <passes::Passes/> }.into_any())}
+                {pane(Tab::Diagram, || view! { <diagram::SpaceTime/> }.into_any())}
+                {pane(Tab::Events, || view! { <events::Events/> }.into_any())}
+                {pane(Tab::Metrics, || view! { <metrics::Metrics/> }.into_any())}
+                {pane(Tab::Code, || view! { <code::Code/> }.into_any())}
             </div>
             <log::Log/>
         </aside>
