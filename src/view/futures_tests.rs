@@ -5,7 +5,9 @@ use crate::scenario::In;
 
 fn input(at: u64, line: &str) -> Input {
     let line = line.to_string();
-    Input { at: Time::from_secs(at), lanes: In::Both, line, stdin: None, fails: None, prints: None }
+    let at = Time::from_secs(at);
+    let (given, lanes) = (at, In::Both);
+    Input { at, given, lanes, line, stdin: None, fails: None, prints: None }
 }
 
 fn lines(futures: &Futures) -> String {
