@@ -90,3 +90,38 @@ fn every_text_is_used() {
         .collect();
     assert!(unused.is_empty(), "nobody says {unused:?}");
 }
+
+/// The inside of each `tr!(…)`, with what is in brackets inside it.
+fn calls(text: &str) -> Vec<&str> {
+    let inside = text.split("tr!(").skip(1).map(|rest| {
+        let mut depth = 1;
+        let end = rest.find(|letter| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            depth == 0
+        });
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    inside.collect()
+}
+
+#[test]
+fn every_slot_of_a_text_is_filled_where_it_is_used() {
+    let texts = texts(LOCALES[0]);
+    let mut files = Vec::new();
+    rust_files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/ui")), &mut files);
+    let (mut empty, mut looked) = (Vec::new(), 0);
+    for file in files {
+        let code = fs::read_to_string(&file).expect("it can be read");
+        for call in calls(&code) {
+            let (key, values) = call.split_once(',').unwrap_or((call, ""));
+            let Some(text) = texts.get(key.trim()) else { continue };
+            looked += 1;
+            let filled = |slot: &String| values.contains(&format!("{slot} = "));
+            for slot in slots(text).iter().filter(|slot| !filled(slot)) {
+                empty.push(format!("{}: {{{slot}}} of {}", file.display(), key.trim()));
+            }
+        }
+    }
+    assert!(looked > 200, "only {looked} uses were found");
+    assert!(empty.is_empty(), "{empty:#?}");
+}

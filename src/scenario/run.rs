@@ -520,8 +520,10 @@ impl Run {
         let changed = self.inputs.iter().skip(same).chain(inputs.iter().skip(same));
         let fork = changed.map(|input| input.at).min().unwrap_or(Time::MAX);
         self.checkpoints.retain(|at| at < fork);
-        self.restore(fork.min(self.now()));
+        // Before going back: what is done at the very start is done again there.
         self.inputs.truncate(same);
+        self.due = in_time(&self.inputs);
+        self.restore(fork.min(self.now()));
         self.forget_future();
         self.inputs = inputs;
         self.due = in_time(&self.inputs);

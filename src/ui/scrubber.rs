@@ -55,17 +55,7 @@ pub fn Scrubber() -> impl IntoView {
             // Without capture the drag ends at the bar's edge, nothing worse.
             let _ = element.set_pointer_capture(event.pointer_id());
         }
-        let target = event.target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
-        let on = |class| target.as_ref().is_some_and(|to| to.class_list().contains(class));
-        drag.set(match moment(&event) {
-            Some(at) if event.shift_key() => Drag::Stretch(at),
-            _ if on("from") => Drag::From,
-            _ if on("to") => Drag::To,
-            _ => Drag::Moment,
-        });
-        seek_to(&event);
-    };
-    let follow = move |event: PointerEvent| {
+        drag.set(Drag::begun(&event, moment(&event)));
         seek_to(&event);
     };
     view! {
@@ -81,7 +71,7 @@ pub fn Scrubber() -> impl IntoView {
             title=move || tr!(transport.scrubber_help)
             aria-valuetext=move || spoken(page)
             on:pointerdown=press
-            on:pointermove=follow
+            on:pointermove=move |event| seek_to(&event)
             on:pointerup=move |_| drag.set(Drag::No)
             on:pointercancel=move |_| drag.set(Drag::No)
             on:keydown=move |event| keys(page, &event)
@@ -106,6 +96,20 @@ enum Drag {
     From,
     /// B.
     To,
+}
+
+impl Drag {
+    /// By what was pressed: an end of the stretch, or the bar at a moment, with Shift or without.
+    fn begun(event: &PointerEvent, at: Option<Time>) -> Drag {
+        let target = event.target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+        let on = |class| target.as_ref().is_some_and(|to| to.class_list().contains(class));
+        match at {
+            Some(at) if event.shift_key() => Drag::Stretch(at),
+            _ if on("from") => Drag::From,
+            _ if on("to") => Drag::To,
+            _ => Drag::Moment,
+        }
+    }
 }
 
 /// The moment, the wait it lies in and the stretch that is played, for ears.

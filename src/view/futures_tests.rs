@@ -108,7 +108,7 @@ fn a_list_that_is_no_tree_is_refused() {
     let broken: [fn(&mut Listed); 5] = [
         |list| list.inputs[0].parent = Some(0),
         |list| list.inputs[1].before = Some(7),
-        |list| list.inputs[1].input.at = Time::from_secs(1),
+        |list| list.inputs[1].input.given = Time::from_secs(1),
         |list| list.shown = Some(3),
         |list| list.undone = vec![9],
     ];

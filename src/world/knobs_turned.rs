@@ -96,7 +96,8 @@ impl World {
         self.processes.keys().filter(|id| id.name() == &*target.name).copied().collect()
     }
 
-    /// Those of the processes whose manner is not that of their lane.
+    /// Those of the processes whose manner is not that of their lane. A resync alone makes no other
+    /// manner of one: the scenario says where there is one, and the stage shows it as it comes.
     pub fn others(&self) -> impl Iterator<Item = (ControllerId, Manner)> + '_ {
         let lane = self.options.flavour;
         self.processes.values().filter_map(move |process| {
@@ -105,7 +106,8 @@ impl World {
                 Flavour::Edge if process.id.has_flavours() => Manner::Edge,
                 _ => Manner::Level,
             };
-            (manner != usual).then_some((process.id, manner))
+            let resyncs_too = lane == Flavour::Edge && manner == Manner::EdgeResync;
+            (manner != usual && !resyncs_too).then_some((process.id, manner))
         })
     }
 }

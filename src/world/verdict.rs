@@ -81,31 +81,29 @@ impl World {
             Step::Resync(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "resync")),
             // A look that is under way.
             Step::Arrive(id, true) | Step::Answer(id, _, true) => {
-                let asks = self.requests.get(&id).filter(|r| r.owner == ControllerId::Order);
-                asks.filter(|_| self.an_order_has_work()).map(|_| (entry.at, "order"))
+                let asks = self.requests.get(&id).filter(|request| asks_outside(request.owner));
+                asks.and_then(|request| self.timer_helps(request.owner, request.epoch, entry.at))
             }
-            Step::Decided(ControllerId::Order, _, _, true) => {
-                self.an_order_has_work().then_some((entry.at, "order"))
+            Step::Decided(id, epoch, _, true) if asks_outside(id) => {
+                self.timer_helps(id, epoch, entry.at)
             }
             Step::Poll(id, epoch) => self.look_helps(id, epoch).then_some((entry.at, "poll")),
             Step::Elect(id) => self.is_leaderless(id).then_some((entry.at, "leader-election")),
-            Step::Due(id, epoch, true) => match id.role() {
-                ControllerId::HorizontalAutoscaler | ControllerId::GitOps => {
-                    self.look_helps(id, epoch).then_some((entry.at, id.name()))
-                }
-                ControllerId::Order => {
-                    let helps = self.look_helps(id, epoch) && self.an_order_has_work();
-                    helps.then_some((entry.at, "order"))
-                }
-                ControllerId::Deployment => {
-                    let helps = self.look_helps(id, epoch) && self.a_deployment_has_work();
-                    helps.then_some((entry.at, "progress-deadline"))
-                }
-                _ => None,
-            },
+            Step::Due(id, epoch, true) => self.timer_helps(id, epoch, entry.at),
             _ => None,
         });
         looks.chain(self.dead_node_unnoticed()).min()
+    }
+
+    /// A look that a loop takes by its own timer, and its name, if it may change something.
+    fn timer_helps(&self, id: ControllerId, epoch: u32, at: Time) -> Option<(Time, &'static str)> {
+        let (may, what) = match id.role() {
+            ControllerId::HorizontalAutoscaler | ControllerId::GitOps => (true, id.name()),
+            ControllerId::Order => (self.an_order_has_work(), "order"),
+            ControllerId::Deployment => (self.a_deployment_has_work(), "progress-deadline"),
+            _ => return None,
+        };
+        (may && self.look_helps(id, epoch)).then_some((at, what))
     }
 
     /// Whether nobody leads among the processes of a controller, and this one would like to.
@@ -141,4 +139,10 @@ impl World {
         let next = self.agenda.iter().filter(|entry| matches!(entry.what, Step::Monitor(_)));
         unnoticed.then(|| next.map(|entry| (entry.at, "node-lifecycle")).min()).flatten()
     }
+}
+
+/// Loops that ask somebody beside the API server before they decide.
+fn asks_outside(id: ControllerId) -> bool {
+    use ControllerId::{GitOps, HorizontalAutoscaler, Order};
+    matches!(id.role(), HorizontalAutoscaler | GitOps | Order)
 }

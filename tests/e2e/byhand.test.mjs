@@ -59,7 +59,7 @@ check("a line is put off from a menu, stands in the log until then, and Undo tak
   await ahead.waitFor({ state: "detached" });
   await run(page, "in 5s kubectl cordon node-1");
   const moment = await clock(page);
-  await page.waitForFunction(() => location.hash.startsWith("#1z/"));
+  await page.waitForFunction(() => /^#\dz\//.test(location.hash));
   const before = page.url();
   await ahead.locator("button").click();
   await ahead.waitFor({ state: "detached" });
@@ -78,7 +78,7 @@ check("a wrong moment and a wrong knob are refused with what would be right", AT
   await run(page, "in soon fault kill replicaset");
   await page.getByText(/no time such as 90s/).first().waitFor();
   await run(page, "knob scheduler flavour=edge");
-  await page.getByText(/only deployment, replicaset, hpa, gitops can/).first().waitFor();
+  await page.getByText(/only deployment, replicaset, hpa, gitops, order can/).first().waitFor();
   await run(page, "knob replicaset speed=3");
   await page.getByText(/there are flavour, workers, resync/).first().waitFor();
 });

@@ -26,7 +26,7 @@ check("a pod is inspected by pointer, and the family leads up to its Deployment 
   assert.equal(await tab(page).getAttribute("aria-selected"), "true");
   await title(page).getByText(name).waitFor();
   const family = object(page).locator(".family li");
-  assert.match(await family.nth(0).innerText(), /Deployment web/);
+  assert.match(await family.nth(0).innerText(), /Deployment\s+web/);
   await family.nth(0).getByRole("button").click();
   await title(page).getByText("Deployment").waitFor();
   assert.match(await object(page).locator(".chain-of summary").innerText(), /every step is done/);
@@ -96,13 +96,13 @@ check("both lanes are shown beside each other when there is room", { path: STUCK
 });
 
 check("a change of a field has its owner and its revision, which lead back to its moment", { path: at("doubled-event", 9) }, async (page) => {
-  await run(page, "kubectl scale deploy web --replicas=4");
+  await run(page, "kubectl scale rs web --replicas=4");
   await lane(page, "level").locator(".row-open").first().focus();
   await page.keyboard.press("i");
   const field = object(page).locator(".field", { hasText: "replicas" }).first();
   assert.match(await field.evaluate((one) => one.textContent), /replicas\s+4.*by kubectl · revision \d+/s);
   const revision = object(page).locator(".revisions > li", { hasText: "spec.replicas" }).first();
-  assert.match(await revision.innerText(), /scale deploy web --replicas=4/);
+  assert.match(await revision.innerText(), /scale rs web --replicas=4/);
   assert.match(await revision.innerText(), /spec\.replicas\s+3\s+→\s+4/);
   for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");
   const before = Number(await data(page, "time"));

@@ -74,8 +74,11 @@ check("the diagram is there as a list, and a row leads to its moment", { path: a
 check("a second difference is told beside the first, and leads to its moment", { path: at("lost-event", 50) }, async (page) => {
   await run(page, "fault drop to=replicaset kind=Pod type=DELETED");
   await run(page, DELETE);
-  await stepUntil(page, "level", "waiting");
-  await stepUntil(page, "level", "converging");
+  // The resync of the next half minute shows it to level.
+  for (let i = 0; i < 80 && Number(await data(page, "time")) < 60; i++) {
+    await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(30);
+  }
   await stepUntil(page, "level", "converged");
   await page.locator(".difference-more").filter({ hasText: "and 1 more" }).click();
   const second = page.locator(".differences button").nth(1);

@@ -115,7 +115,7 @@ fn answer(lane: Option<LaneId>, output: &Output) -> AnyView {
     view! {
         <div class="answer">
             {name}
-            {(!text.is_empty()).then(|| view! { <pre class:error=error>{text}</pre> })}
+            {(!text.is_empty()).then(|| view! { <pre tabindex="0" class:error=error>{text}</pre> })}
         </div>
     }
     .into_any()

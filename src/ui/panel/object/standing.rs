@@ -129,7 +129,7 @@ fn evidence(page: Page, lane: LaneId, one: &Evidence) -> AnyView {
             moment(page, *at, Some((lane, *pass)), text)
         }
         Evidence::Struck { at, event, object } => {
-            let text = format!("{} {object}: {}", event.word(), tr!(log.dropped));
+            let text = tr!(object.struck, event = event.word(), object = object);
             moment(page, *at, None, text)
         }
     }
