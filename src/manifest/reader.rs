@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::api::{Kind, Object, Value};
 use crate::apiserver::{OBJECT_LIMIT, defaults, validation};
+use crate::controllers::order::object::is_order;
 
 use super::clues;
 use super::convert;
@@ -430,9 +431,11 @@ impl<'t> Reader<'t> {
             }
             return;
         }
+        if is_order(kind) {
+            return;
+        }
         let span = source.value(&[Segment::Key("kind".into())]);
-        let name = kind.info().kind;
-        let message = format!("{name} is kept, but nothing here acts on it");
+        let message = format!("nothing here acts on kind {}", kind.info().kind);
         self.problem(Severity::Note, Stage::Simulation, span, "kind", message, hint);
     }
 

@@ -50,7 +50,7 @@ fn one(page: Page, found: &Divergence) -> AnyView {
     view! {
         <button
             class="difference-go"
-            class:now=near
+            class:lit=near
             title=tr!(divergence.go)
             on:click=move |_| {
                 page.playing.set(false);

@@ -138,6 +138,8 @@ pub enum What {
     ShouldScale { want: i64, have: i64 },
     /// The cluster is not as the repository has it.
     OutOfSync,
+    /// The order is not where its spec wants it, or its status does not say so.
+    OrderBehind,
     /// The node is not ready.
     NodeNotReady,
     /// A condition that should be True is not.

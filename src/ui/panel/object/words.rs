@@ -171,6 +171,7 @@ fn of_rest(object: String, what: &What) -> String {
             tr!(find.should_scale, object = object, want = want, have = have)
         }
         What::OutOfSync => tr!(find.out_of_sync, object = object),
+        What::OrderBehind => tr!(find.order_behind, object = object),
         What::Condition { kind, reason } => {
             tr!(find.condition, object = object, kind = kind, reason = reason)
         }

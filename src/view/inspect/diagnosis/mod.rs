@@ -9,6 +9,7 @@ mod steps;
 pub(super) mod workload;
 
 use crate::api::{Condition, Generic, Kind, Node, Object, ObjectKey, Str};
+use crate::controllers::order::object::is_order;
 use crate::kernel::Time;
 use crate::scenario::Run;
 use crate::world::{ControllerId, Lane, LaneId, Verdict, World};
@@ -50,7 +51,7 @@ impl<'a> Walk<'a> {
     }
 
     fn object(&mut self, object: &Object) {
-        if !object.kind().info().simulated {
+        if !object.kind().info().simulated && !is_order(object.kind()) {
             let next = Next::ByHand;
             return self
                 .note(Finding { next, ..self.of(object, Step::Controller, What::NotSimulated) });
@@ -73,7 +74,12 @@ impl<'a> Walk<'a> {
             Kind::StatefulSet | Kind::DaemonSet => self.set_of_pods(object, generic),
             Kind::Job => self.job(object, generic),
             Kind::HorizontalPodAutoscaler => self.autoscaler(object),
-            Kind::Application => self.application(object),
+            Kind::Application => {
+                self.told_by_verdict(object, What::OutOfSync, ControllerId::GitOps);
+            }
+            kind if is_order(kind) => {
+                self.told_by_verdict(object, What::OrderBehind, ControllerId::Order);
+            }
             Kind::CronJob if generic.spec().flag("suspend") => {
                 let next = Next::ByHand;
                 self.note(Finding { next, ..self.of(object, Step::Controller, What::Suspended) });
@@ -117,10 +123,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn application(&mut self, object: &Object) {
+    /// What only the lane's verdict knows, and the loop whose work it is.
+    fn told_by_verdict(&mut self, object: &Object, what: What, id: ControllerId) {
         if self.short(object).is_some() {
-            let finding = self.of(object, Step::Controller, What::OutOfSync);
-            let finding = self.with_reason(finding, ControllerId::GitOps);
+            let finding = self.of(object, Step::Controller, what);
+            let finding = self.with_reason(finding, id);
             self.note(finding);
         }
     }
