@@ -17,6 +17,7 @@ const OPENINGS = [
   { size: SIZES[3] },
   { path: "?embed=1" },
   { path: "?present=1" },
+  { path: "#1/lost-event/7/30500000000" },
 ];
 
 const program = join("dist", find("dist", "_bg.wasm"));
@@ -30,12 +31,25 @@ const seen = new Set();
 for (const options of OPENINGS) {
   const { page, close } = await openPage(running, options);
   await page.waitForTimeout(500);
-  for (const number of await called(page)) if (names[number]) seen.add(mark(names[number]));
+  await note(page);
+  // As it opens from a link that holds what was done.
+  await page.evaluate(() => document.querySelector("button.pod")?.focus());
+  await page.keyboard.press("Delete");
+  await page.waitForTimeout(500);
+  await page.reload();
+  await page.waitForSelector("html[data-ready=true]", { state: "attached" });
+  await page.waitForTimeout(500);
+  await note(page);
   console.log(`${JSON.stringify(options)}: ${seen.size} functions so far, of ${names.length}`);
   await close();
 }
 await running.close();
 writeFileSync(LIST, `${[...seen].sort().join("\n")}\n`);
+
+/** Adds what this page has called since it was loaded. */
+async function note(page) {
+  for (const number of await called(page)) if (names[number]) seen.add(mark(names[number]));
+}
 
 /** The numbers of the functions that were called: a profile is a hash of 8 bytes and four a function. */
 function called(page) {

@@ -3,6 +3,7 @@
 use leptos::html::Ol;
 use leptos::prelude::*;
 
+use crate::api::Str;
 use crate::ui::bridge::LaneId;
 use crate::ui::format;
 use crate::ui::i18n::tr;
@@ -41,13 +42,23 @@ pub fn Log() -> impl IntoView {
             <ol node_ref=list on:scroll=scrolled>
                 <For
                     each=move || lines.get()
-                    key=|(number, line)| (line.at, line.lane, *number)
+                    key=|(number, line)| (line.at, line.lane, *number, kind(&line.what), typed(line))
                     children=move |(_, line)| view! { <Line line=line/> }
                 />
             </ol>
         </section>
     }
     .into_any()
+}
+
+/// What somebody typed. In another future it may be something else at the same moment.
+fn typed(line: &LogLine) -> Option<Str> {
+    match &line.what {
+        Happening::You(text) | Happening::Script(text) | Happening::Fault(text) => {
+            Some(text.clone())
+        }
+        _ => None,
+    }
 }
 
 /// Lines of the same moment are told apart by their order.
@@ -82,13 +93,8 @@ fn Line(line: LogLine) -> impl IntoView {
         })
     };
     let class = kind(&line.what);
-    let given = match &line.what {
-        Happening::You(text) | Happening::Script(text) | Happening::Fault(text) => {
-            Some(text.to_string())
-        }
-        _ => None,
-    };
-    let cost = given.map(|text| super::costs::below(page, at, text, lane));
+    let given = typed(&line);
+    let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane));
     view! {
         <li class=class>
             <button on:click=go title=move || tr!(log.go)>
