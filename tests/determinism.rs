@@ -67,9 +67,14 @@ fn a_run_is_the_same_twice_and_in_steps_of_any_size() {
 #[test]
 fn going_back_is_a_fresh_run_to_that_time() {
     for shipped in shipped() {
+        // Two thousand objects make a second as long as a minute elsewhere.
+        let (end, moments): (u64, &[u64]) = match shipped.id {
+            "storm" => (8, &[6, 1, 4]),
+            _ => (120, &[61, 7, 33, 10, 95, 0, 20]),
+        };
         let mut travelled = run(shipped.id);
-        travelled.run_until(Time::from_secs(120), PLENTY);
-        for seconds in [61, 7, 33, 10, 95, 0, 20] {
+        travelled.run_until(Time::from_secs(end), PLENTY);
+        for &seconds in moments {
             travelled.seek(Time::from_secs(seconds), PLENTY);
             let mut fresh = run(shipped.id);
             fresh.run_until(Time::from_secs(seconds), PLENTY);
