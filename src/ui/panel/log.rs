@@ -1,5 +1,7 @@
 //! What happened, newest last. Each line leads the stage back to its moment.
 
+use std::hash::Hash;
+
 use leptos::html::Ol;
 use leptos::prelude::*;
 
@@ -42,13 +44,18 @@ pub fn Log() -> impl IntoView {
             <ol node_ref=list on:scroll=scrolled>
                 <For
                     each=move || lines.get()
-                    key=|(number, line)| (line.at, line.lane, *number, kind(&line.what), typed(line))
+                    key=key
                     children=move |(_, line)| view! { <Line line=line/> }
                 />
             </ol>
         </section>
     }
     .into_any()
+}
+
+/// By which a line that is drawn is known again: one that is done is no longer put off.
+fn key((number, line): &(usize, LogLine)) -> impl Eq + Hash + use<> {
+    (line.at, line.lane, *number, kind(&line.what), typed(line))
 }
 
 /// What somebody typed. In another future it may be something else at the same moment.
