@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 
 const CUSTOM = 0;
-const FUNCTIONS = 3;
+const CODE = 10;
 const TABLES = 4;
 const EXPORTS = 7;
 const TABLE = 1;
@@ -54,10 +54,15 @@ function* sections(bytes) {
   while (reader.more) yield [reader.byte(), reader.part()];
 }
 
-/** By their numbers, the names of all functions; imported ones come first. Empty without names. */
-export function functionNames(bytes) {
+/**
+ * The names of a module's own functions, in their order; `undefined` for those without a name. In the
+ * name section, those that are imported come first.
+ */
+export function ownFunctions(bytes) {
   const names = [];
+  let own = 0;
   for (const [number, section] of sections(bytes)) {
+    if (number === CODE) own = section.number();
     if (number !== CUSTOM || section.text() !== "name") continue;
     while (section.more) {
       const kind = section.byte();
@@ -66,19 +71,13 @@ export function functionNames(bytes) {
       for (let count = part.number(); count > 0; count--) names[part.number()] = part.text();
     }
   }
-  return names;
+  const imported = imports(bytes);
+  return Array.from({ length: own }, (_, place) => names[imported + place]);
 }
 
-/** How many functions come from outside. */
-export function importedFunctions(bytes) {
-  const module = new WebAssembly.Module(bytes);
-  return WebAssembly.Module.imports(module).filter(({ kind }) => kind === "function").length;
-}
-
-/** How many functions are its own. */
-export function definedFunctions(bytes) {
-  for (const [number, section] of sections(bytes)) if (number === FUNCTIONS) return section.number();
-  return 0;
+function imports(bytes) {
+  const all = WebAssembly.Module.imports(new WebAssembly.Module(bytes));
+  return all.filter(({ kind }) => kind === "function").length;
 }
 
 /**

@@ -1,12 +1,12 @@
-// Writes `first.txt`: the functions that a page runs until its stage stands and for the first things
-// that a person does there, seen in Chromium on a page that counts them. Called by `make record` on
-// a page that was built whole, with its names (LOOPSCOPE_WHOLE=1).
+// Writes `first.txt`: the functions that a page runs until its stage stands, and for a first deletion,
+// seen in Chromium on a page that counts them. Called by `make record` on a page that was built whole,
+// with its names (LOOPSCOPE_WHOLE=1).
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch, openPage, SIZES } from "../../tests/e2e/harness.mjs";
-import { functionNames, importedFunctions, mark, mendTables } from "./names.mjs";
+import { mark, mendTables, ownFunctions } from "./names.mjs";
 import { FEATURES, find } from "./split.mjs";
 
 const LIST = new URL("first.txt", import.meta.url);
@@ -22,7 +22,7 @@ const OPENINGS = [
 
 const program = join("dist", find("dist", "_bg.wasm"));
 const glue = `./${find("dist", "_bg.wasm").replace("_bg.wasm", ".js")}`;
-const names = functionNames(readFileSync(program)).slice(importedFunctions(readFileSync(program)));
+const names = ownFunctions(readFileSync(program));
 execFileSync("wasm-split", ["--instrument", ...FEATURES, program, "-o", program]);
 writeFileSync(program, mendTables(readFileSync(program)));
 

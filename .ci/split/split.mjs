@@ -1,5 +1,5 @@
 // Cuts the program in two: what the opening stage runs (`first.txt`, recorded by `make record`) and
-// the rest, which is fetched as soon as the stage stands. Whatever calls into the rest before it is
+// the rest, which is fetched as soon as the first part starts. Whatever calls into the rest before it is
 // there waits for it (`rest.js`), so a list that is out of date costs time, never correctness.
 // The cutting is done by Binaryen's wasm-split; where that is not installed, the page stays in one.
 
@@ -7,7 +7,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { definedFunctions, functionNames, importedFunctions, mark, mendTables, withoutNames } from "./names.mjs";
+import { mark, mendTables, ownFunctions, withoutNames } from "./names.mjs";
 
 /** What Rust uses of WebAssembly. */
 export const FEATURES = [
@@ -49,10 +49,8 @@ export async function split(dist, minify) {
  */
 function kept(bytes) {
   const list = new Set(readFileSync(LIST, "utf8").split("\n"));
-  const names = functionNames(bytes);
-  const imported = importedFunctions(bytes);
-  const own = Array.from({ length: definedFunctions(bytes) }, (_, n) => names[n + imported] ?? `${n}`);
-  return own.filter((name) => /^\d+$/.test(name) || list.has(mark(name))).map(written);
+  const own = ownFunctions(bytes).map((name, place) => ({ name: name ?? `${place}`, known: !!name }));
+  return own.filter(({ name, known }) => !known || list.has(mark(name))).map(({ name }) => written(name));
 }
 
 /** A name as Binaryen writes it: other characters than these as numbers. */
