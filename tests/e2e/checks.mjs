@@ -1,6 +1,7 @@
 // What is checked on any state of the page: accessibility, overflow, overlap. Each check gives a
 // list of sentences; an empty list is good.
 
+import assert from "node:assert/strict";
 import axe from "axe-core";
 
 // What lies over other things on purpose: dialogs; the plain editor's text area over its coloured
@@ -20,6 +21,12 @@ export async function accessibilityProblems(page) {
     const where = violation.nodes.slice(0, 5).map((node) => node.target.join(" "));
     return `${violation.id}: ${violation.help}: ${where.join(", ")}`;
   });
+}
+
+/** Fails if there is any of the two. */
+export async function assertSound(page) {
+  const problems = [...(await accessibilityProblems(page)), ...(await overflowProblems(page))];
+  assert.equal(problems.length, 0, `accessibility or overflow:\n  ${problems.join("\n  ")}`);
 }
 
 /**

@@ -113,7 +113,7 @@ export function assertNone(problems, what) {
 /**
  * For a test file: one browser for all its tests.
  * `check(name, options, steps)` is a test on a page of its own, with `options` as for `openPage`
- * and a `limit` in milliseconds if it takes longer than others;
+ * a `limit` in milliseconds if it takes longer than others, and `skip`, a reason to leave it out;
  * `steps` gets the Playwright page, and whatever it does, nothing may go wrong on the console.
  */
 export function useBrowser(options = {}) {
@@ -121,7 +121,7 @@ export function useBrowser(options = {}) {
   before(async () => Object.assign(running, await launch(options)), { timeout: TEST_LIMIT });
   after(async () => running.close?.(), { timeout: TEST_LIMIT });
   const check = (name, pageOptions, steps) =>
-    test(name, { timeout: pageOptions.limit ?? TEST_LIMIT }, async () => {
+    test(name, { timeout: pageOptions.limit ?? TEST_LIMIT, skip: pageOptions.skip }, async () => {
       const opened = await openPage(running, pageOptions);
       try {
         await steps(opened.page);

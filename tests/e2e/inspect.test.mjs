@@ -1,29 +1,23 @@
 // The Object tab: where in the chain an object stopped, spec beside status, revisions, both lanes.
 
 import assert from "node:assert/strict";
-import { accessibilityProblems, overflowProblems, overlapProblems } from "./checks.mjs";
+import { assertSound, overlapProblems } from "./checks.mjs";
 import { assertNone, useBrowser } from "./harness.mjs";
-import { at, comesTo, data, lane, node, pods, run } from "./steps.mjs";
+import { at, comesInto, comesTo, data, lane, node, pods, run, seconds, tab } from "./steps.mjs";
 
 const { check } = useBrowser();
 
-const tab = (page) => page.getByRole("tab", { name: "Object", exact: true });
 const object = (page) => page.locator(".object").first();
 const title = (page) => object(page).locator("h3");
 const STUCK = at("lost-event", 50);
 const CALM = at("lost-event", 9);
-
-async function isSound(page) {
-  assertNone(await accessibilityProblems(page), "accessibility");
-  assertNone(await overflowProblems(page), "overflow");
-}
 
 check("a pod is inspected by pointer, and the family leads up to its Deployment and back", { path: CALM }, async (page) => {
   const pod = pods(page, "level").first();
   const name = await pod.getAttribute("data-pod");
   await pod.click();
   await page.getByRole("button", { name: /^Inspect/ }).click();
-  assert.equal(await tab(page).getAttribute("aria-selected"), "true");
+  assert.equal(await tab(page, "Object").getAttribute("aria-selected"), "true");
   await title(page).getByText(name).waitFor();
   const family = object(page).locator(".family li");
   assert.match(await family.nth(0).innerText(), /Deployment\s+web/);
@@ -32,7 +26,7 @@ check("a pod is inspected by pointer, and the family leads up to its Deployment 
   assert.match(await object(page).locator(".chain-of summary").innerText(), /every step is done/);
   await object(page).locator(".family").getByRole("button", { name }).click();
   await title(page).getByText(name).waitFor();
-  await isSound(page);
+  await assertSound(page);
 });
 
 check("the key I inspects a pod, a node and a row of the board, and the chooser takes any object", { path: CALM }, async (page) => {
@@ -59,9 +53,9 @@ check("the key I inspects a pod, a node and a row of the board, and the chooser 
 });
 
 check("without an object the tab says how to choose one", { path: CALM }, async (page) => {
-  await tab(page).click();
+  await tab(page, "Object").click();
   await page.getByText("Nothing is inspected yet").waitFor();
-  await isSound(page);
+  await assertSound(page);
 });
 
 check("a stuck lane says where it stopped, and the sentence reads well aloud", { path: STUCK }, async (page) => {
@@ -78,8 +72,8 @@ check("a stuck lane says where it stopped, and the sentence reads well aloud", {
   // What it rests on leads to its moment.
   const evidence = stopped.locator(".evidence-rows button").filter({ hasText: "DELETED" });
   await evidence.press("Enter");
-  await page.waitForFunction(() => Number(document.documentElement.dataset.time) < 11);
-  await isSound(page);
+  await comesInto(page, 0, 11);
+  await assertSound(page);
 });
 
 check("both lanes are shown beside each other when there is room", { path: STUCK, size: [1440, 900] }, async (page) => {
@@ -92,7 +86,7 @@ check("both lanes are shown beside each other when there is room", { path: STUCK
   const [edge, level] = await page.locator(".object .chip").allInnerTexts();
   assert.deepEqual([edge, level], ["edge", "level"]);
   assert.match(await page.locator(".object").nth(1).locator(".chain-of summary").innerText(), /every step is done/);
-  await isSound(page);
+  await assertSound(page);
 });
 
 check("a change of a field has its owner and its revision, which lead back to its moment", { path: at("doubled-event", 9) }, async (page) => {
@@ -105,9 +99,9 @@ check("a change of a field has its owner and its revision, which lead back to it
   assert.match(await revision.innerText(), /scale rs web --replicas=4/);
   assert.match(await revision.innerText(), /spec\.replicas\s+3\s+→\s+4/);
   for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");
-  const before = Number(await data(page, "time"));
+  const before = (await seconds(page));
   await revision.locator(".moment").press("Enter");
-  await page.waitForFunction((before) => Number(document.documentElement.dataset.time) < before, before);
+  await comesInto(page, 0, before);
   // What comes after it is still there to go on to.
   await object(page).locator(".revisions > li.later").first().waitFor();
   // A revision that a loop wrote leads to its pass.
@@ -124,6 +118,6 @@ check("in Korean no text is missing, and on a phone in the dark nothing sticks o
   assert.match(text, /여기서 멈춤/);
   assert.match(text, /사라졌습니다/);
   assert.ok(!/\{\w+\}/.test(text), "an unfilled slot");
-  await isSound(page);
+  await assertSound(page);
   assertNone(await overlapProblems(page), "overlap");
 });

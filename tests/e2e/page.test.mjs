@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { accessibilityProblems, overflowProblems, overlapProblems } from "./checks.mjs";
 import { assertNone, SIZES, THEMES, useBrowser } from "./harness.mjs";
-import { at, comesTo, data, dead, lane, node, pods, ring, run, stepUntil, verdict } from "./steps.mjs";
+import { at, comesTo, data, dead, DELETE, lane, node, pods, ring, run, stepUntil, verdict } from "./steps.mjs";
 
 const { check } = useBrowser();
 
@@ -105,7 +105,7 @@ check("arms a crash half-way through the next pass", { path: at("doubled-event",
 });
 
 check("a DELETED event caught in flight and dropped leaves edge stuck, says why and marks it", { path: at("rolling-update", 80, 4) }, async (page) => {
-  await run(page, "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force");
+  await run(page, DELETE);
   for (const id of ["edge", "level"]) {
     const flight = lane(page, id).locator(".in-flight button", { hasText: /DELETED.*replicaset/ }).first();
     await flight.focus();

@@ -29,12 +29,34 @@ export const ring = (page, id, name) => lane(page, id).locator(`[data-loop=${nam
 export const dead = (page, id, name) => lane(page, id).locator(`.loop.down[data-loop=${name}]`);
 export const node = (page, id, name) => lane(page, id).locator("button.node-open", { hasText: name });
 
+export const tab = (page, name) => page.getByRole("tab", { name, exact: true });
+export const menu = (page) => page.locator("dialog.menu[open]");
+
+/** The console line by which a person deletes one of the pods. */
+export const DELETE = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
+
+/** The moment that is shown, in simulated seconds. */
+export const seconds = async (page) => Number(await data(page, "time"));
+
+/** Waits until the moment that is shown lies in a range, in seconds, without its end. */
+export const comesInto = (page, from, to) =>
+  page.waitForFunction(
+    ([from, to]) => {
+      const time = Number(document.documentElement.dataset.time);
+      return time >= from && time < to;
+    },
+    [from, to],
+  );
+
+/** Waits until a moment is shown, in seconds. */
+export const comesBackTo = (page, moment) => comesInto(page, moment - 1e-6, moment + 1e-6);
+
 /** A moment of a scenario, without what has happened there. */
 export const at = (scenario, seconds, seed = 7) => `#1/${scenario}/${seed}/${seconds * 1e9}`;
 
 /** Types a line into the console and runs it. */
 export async function run(page, text) {
-  await page.getByRole("tab", { name: "Console" }).click();
+  await tab(page, "Console").click();
   const line = page.getByRole("textbox", { name: "Command line" });
   await line.fill(text);
   await line.press("Enter");
