@@ -26,7 +26,7 @@ test: setup ## Run every test, the ones in a real browser too
 bench: ## Measure the simulation natively
 	cargo bench --locked
 
-measure: setup ## Measure the built page in Chromium: loading, and the script of a frame
+measure: setup ## Measure the built page in Chromium: loading, a frame, going to any moment
 	@bash .ci/build.sh
 	@node tests/e2e/measure.mjs
 

@@ -7,52 +7,42 @@ use loopscope::kernel::Time;
 use loopscope::scenario::{In, Scenario};
 use loopscope::view::Session;
 use oorandom::Rand64;
+use serde::Deserialize;
 
-const MINUTES: u64 = 10;
+/// The session, which `tests/e2e/measure.mjs` has too: a line is done every half minute.
+#[derive(Deserialize)]
+struct Long {
+    minutes: u64,
+    lines: Vec<String>,
+    text: String,
+}
 
-const SCENARIO: &str = "\
-title: a hundred pods
-cluster: {nodes: 10}
-objects: |
-  apiVersion: apps/v1
-  kind: Deployment
-  metadata: {name: web}
-  spec:
-    replicas: 100
-    selector: {matchLabels: {app: web}}
-    template:
-      metadata: {labels: {app: web}}
-      spec: {containers: [{name: web, image: 'registry.example/web:1'}]}
-";
+fn long() -> Long {
+    serde_json::from_str(include_str!("long-session.json")).expect("it is well formed")
+}
 
-const LINES: [&str; 5] = [
-    "kubectl delete pod -l app=web --limit=10 --grace-period=0 --force",
-    "kubectl set image deployment/web web=registry.example/web:2",
-    "fault kill replicaset for=5s",
-    "kubectl scale deployment web --replicas=80",
-    "kubectl scale deployment web --replicas=100",
-];
-
-fn session() -> Session {
-    let scenario = Scenario::read("", SCENARIO).expect("it is well formed");
+fn session(long: &Long) -> Session {
+    let scenario = Scenario::read("", &long.text).expect("it is well formed");
     let mut session = Session::open(scenario, Some(1));
-    for half_minute in 1..MINUTES * 2 {
+    for (half_minute, line) in (1..long.minutes * 2).zip(long.lines.iter().cycle()) {
         session.seek(Time::from_secs(half_minute * 30));
-        session.act(LINES[half_minute as usize % LINES.len()], None, In::Both);
+        session.act(line, None, In::Both);
     }
-    session.seek(Time::from_secs(MINUTES * 60));
+    session.seek(Time::from_secs(long.minutes * 60));
     session
 }
 
 fn seeks(criterion: &mut Criterion) {
-    let mut session = session();
+    let long = long();
+    let mut session = session(&long);
+    let end = long.minutes * 60_000;
     let mut dice = Rand64::new(1);
     criterion.bench_function("any moment of ten minutes of 100 pods", |bencher| {
-        bencher.iter(|| session.seek(Time::from_millis(dice.rand_range(0..MINUTES * 60_000))));
+        bencher.iter(|| session.seek(Time::from_millis(dice.rand_range(0..end))));
     });
     criterion.bench_function("one pass back, from any moment", |bencher| {
         bencher.iter_batched_ref(
-            || Time::from_millis(dice.rand_range(0..MINUTES * 60_000)),
+            || Time::from_millis(dice.rand_range(0..end)),
             |at| {
                 session.seek(*at);
                 session.step_back()

@@ -8,6 +8,8 @@ use loopscope::scenario::{In, Scenario};
 use loopscope::view::{Fate, Happening, LaneId, Manner, MarkKind, Session, VerdictView};
 use loopscope::world::{ControllerId, Occurrence, Verdict};
 
+mod common;
+
 const DELETE: &str = "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force";
 
 const WEB: &str = "title: by hand
@@ -232,14 +234,6 @@ fn a_lane_says_which_of_its_loops_are_triggered_otherwise_until_it_is_undone() {
     assert_eq!(others(&mut session, LaneId::Edge), []);
 }
 
-fn seeds() -> Vec<u64> {
-    let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    match (read("SEED"), read("SEEDS")) {
-        (Some(one), _) => vec![one],
-        (_, many) => (1..=many.unwrap_or(25)).collect(),
-    }
-}
-
 /// Knobs turned, events held and machinery hurt at random; in the end all is let go and level.
 fn hands(rng: &mut Rng) -> Vec<String> {
     let mut lines = Vec::new();
@@ -274,7 +268,7 @@ fn hands(rng: &mut Rng) -> Vec<String> {
 
 #[test]
 fn whatever_was_turned_and_held_a_loop_that_is_level_again_converges() {
-    for seed in seeds() {
+    for seed in common::seeds(25) {
         let mut session = session();
         let told = hands(&mut Rng::stream(seed, "hands"));
         told.iter().for_each(|line| run(&mut session, line));

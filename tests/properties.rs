@@ -10,6 +10,8 @@ use loopscope::kernel::{Rng, Time};
 use loopscope::world::{Fault, Flavour, Load, Options, Verdict, World};
 use serde_json::json;
 
+mod common;
+
 #[path = "properties/laws.rs"]
 mod laws;
 #[path = "properties/orders.rs"]
@@ -19,12 +21,8 @@ mod verdicts;
 
 const PLENTY: u64 = 3_000_000;
 
-fn seeds() -> Vec<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    match number("SEED") {
-        Some(seed) => vec![seed],
-        None => (1..=number("SEEDS").unwrap_or(1_000)).collect(),
-    }
+fn seeds() -> impl Iterator<Item = u64> {
+    common::seeds(1_000)
 }
 
 /// Something that a person does to the desired state.
@@ -281,7 +279,7 @@ fn nothing_that_faults_do_to_edge_makes_it_panic_or_run_away() {
 
 /// Runs whose worlds live for a quarter of an hour are fewer.
 fn some_seeds() -> impl Iterator<Item = u64> {
-    seeds().into_iter().take(150)
+    seeds().take(150)
 }
 
 fn create(world: &mut World, kind: Kind, value: serde_json::Value) {

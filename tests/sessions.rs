@@ -9,6 +9,8 @@ use loopscope::scenario::{In, Run, shipped};
 use loopscope::view::Session;
 use oorandom::Rand64;
 
+mod common;
+
 const PLENTY: u64 = 10_000_000;
 const STEPS: usize = 14;
 /// As far as a session goes.
@@ -28,14 +30,6 @@ const LINES: [&str; 12] = [
     "fault resync replicaset",
     "no such line",
 ];
-
-fn seeds() -> Vec<u64> {
-    let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    match (read("SEED"), read("SEEDS")) {
-        (Some(one), _) => vec![one],
-        (_, many) => (0..many.unwrap_or(25)).collect(),
-    }
-}
 
 fn hashes(run: &Run) -> Vec<u64> {
     run.lanes().iter().map(|lane| lane.world.trace_hash()).collect()
@@ -83,7 +77,7 @@ fn check(session: &Session, told: &[String]) {
 
 #[test]
 fn every_moment_of_a_random_session_is_that_of_a_fresh_run() {
-    for seed in seeds() {
+    for seed in common::seeds(25) {
         let mut dice = Rand64::new(u128::from(seed) + 1);
         // The storm is large, and its sessions are like all others.
         let all: Vec<_> = shipped().iter().filter(|one| one.id != "storm").collect();
@@ -99,7 +93,7 @@ fn every_moment_of_a_random_session_is_that_of_a_fresh_run() {
 
 #[test]
 fn the_link_of_a_random_session_opens_as_that_session() {
-    for seed in seeds() {
+    for seed in common::seeds(25) {
         let mut dice = Rand64::new(u128::from(seed) + 1_000);
         let mut session = Session::open_shipped("lost-event", Some(seed));
         let mut told = vec![format!("seed {seed}")];
@@ -209,7 +203,7 @@ fn links_of_earlier_versions_open_and_those_of_later_ones_are_told() {
 
 #[test]
 fn undoing_all_and_redoing_all_comes_back_to_the_same_end() {
-    for seed in seeds() {
+    for seed in common::seeds(25) {
         let mut dice = Rand64::new(u128::from(seed) + 2_000);
         let mut session = Session::open_shipped("doubled-event", Some(seed));
         for _ in 0..4 {

@@ -11,14 +11,12 @@ use loopscope::kernel::{Rng, Time};
 use loopscope::world::{Fault, Options, Verdict, World};
 use serde_json::{Value, json};
 
+mod common;
+
 const PLENTY: u64 = 3_000_000;
 
-fn seeds() -> Vec<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    match number("SEED") {
-        Some(seed) => vec![seed],
-        None => (1..=number("SEEDS").unwrap_or(300)).collect(),
-    }
+fn seeds() -> impl Iterator<Item = u64> {
+    common::seeds(300)
 }
 
 /// Calls `watch` after every tenth of a second.
@@ -172,7 +170,7 @@ fn a_finished_job_stays_finished_and_every_job_finishes() {
 
 #[test]
 fn every_node_has_its_daemon_after_the_last_fault() {
-    for seed in seeds().into_iter().take(100) {
+    for seed in seeds().take(100) {
         let mut rng = Rng::stream(seed, "daemonset");
         let mut world = world(seed, "{}");
         let spec = json!({"selector": {"matchLabels": {"app": "web"}},

@@ -3,13 +3,13 @@
 // moment of a long session. Prints figures; asserts nothing, since
 // machines are noisy. `make measure`.
 
+import { readFileSync } from "node:fs";
 import { deflateRawSync } from "node:zlib";
 import { launch, openPage } from "./harness.mjs";
 
 const PODS = [30, 1000];
 const SECONDS = 8;
 const SEEKS = 200;
-const MINUTES = 10;
 
 const running = await launch();
 try {
@@ -27,7 +27,7 @@ try {
   const seeks = await seekTimes();
   const of = (share) => seeks[Math.min(SEEKS - 1, Math.floor(SEEKS * share))].toFixed(1);
   console.log(
-    `to any moment of ${MINUTES} simulated minutes of 100 pods, script and panes, ${SEEKS} times: ` +
+    `to any moment of the long session, script and panes, ${SEEKS} times: ` +
       `median ${of(0.5)} ms, 95th percentile ${of(0.95)} ms, longest ${of(1)} ms`,
   );
 } finally {
@@ -73,32 +73,14 @@ async function frames(pods) {
   return times.sort((a, b) => a - b);
 }
 
-/** The link of a session of that many minutes: a hundred pods, something done every half minute. */
+/** The link of the long session that `benches/seek.rs` has too: something is done every half minute. */
 function longSession() {
-  const text = `title: a hundred pods
-cluster: {nodes: 10}
-objects: |
-  apiVersion: apps/v1
-  kind: Deployment
-  metadata: {name: web}
-  spec:
-    replicas: 100
-    selector: {matchLabels: {app: web}}
-    template:
-      metadata: {labels: {app: web}}
-      spec: {containers: [{name: web, image: "registry.example/web:1"}]}
-`;
-  const lines = [
-    "kubectl delete pod -l app=web --limit=10 --grace-period=0 --force",
-    "kubectl set image deployment/web web=registry.example/web:2",
-    "fault kill replicaset for=5s",
-    "kubectl scale deployment web --replicas=80",
-    "kubectl scale deployment web --replicas=100",
-  ];
-  const inputs = Array.from({ length: MINUTES * 2 - 1 }, (_, i) => [
-    (i + 1) * 30e9, "both", lines[(i + 1) % lines.length],
+  const file = new URL("../../benches/long-session.json", import.meta.url);
+  const { minutes, lines, text } = JSON.parse(readFileSync(file, "utf8"));
+  const inputs = Array.from({ length: minutes * 2 - 1 }, (_, i) => [
+    (i + 1) * 30e9, "both", lines[i % lines.length],
   ]);
-  const saved = { v: 1, text, seed: 1, t: MINUTES * 60e9, i: inputs };
+  const saved = { v: 1, text, seed: 1, t: minutes * 60e9, i: inputs };
   return `#1z/${deflateRawSync(JSON.stringify(saved)).toString("base64url")}`;
 }
 

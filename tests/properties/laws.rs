@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{PLENTY, create, faults, play, seeds, template, workload};
 
 fn some_seeds() -> impl Iterator<Item = u64> {
-    seeds().into_iter().take(200)
+    seeds().take(200)
 }
 
 fn new_world(seed: u64) -> World {

@@ -190,9 +190,8 @@ fn with_idempotency_keys_no_fault_makes_an_order_hold_two_payments() {
 #[test]
 fn a_world_with_orders_that_is_copied_goes_on_like_the_one_it_was_copied_from() {
     for seed in some_seeds().take(20) {
-        let one = shop(seed, Flavour::Level, &faults(seed), |_, _| ());
+        let mut one = shop(seed, Flavour::Level, &faults(seed), |_, _| ());
         let mut copy = one.clone();
-        let mut one = one;
         want(&mut one, 0, "Refunded");
         want(&mut copy, 0, "Refunded");
         for world in [&mut one, &mut copy] {

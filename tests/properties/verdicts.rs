@@ -84,7 +84,7 @@ fn lose_a_deletion(workload: &mut Workload, faults: &mut Vec<(Time, Fault)>) {
 #[test]
 fn what_a_verdict_says_of_the_next_hour_comes_true() {
     let mut all = Proofs::default();
-    for seed in seeds().into_iter().take(20) {
+    for seed in seeds().take(20) {
         for flavour in [Flavour::Edge, Flavour::Level] {
             let told = format!("SEED={seed}, {flavour:?}");
             let (mut workload, mut faults) = (workload(seed, flavour), faults(seed));
