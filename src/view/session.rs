@@ -10,7 +10,7 @@ use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
 use crate::manifest::{self, Problem};
 use crate::scenario::{In, Input, Run, Sample, Scenario, Shipped, Told, schedule};
-use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict};
+use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict, World};
 
 use super::build;
 use super::divergence;
@@ -364,9 +364,10 @@ impl Session {
         let mut answers = Vec::new();
         for lane in self.run.lanes().iter().filter(|lane| lanes.includes(lane.id)) {
             let mut copy = lane.clone();
-            let revision = copy.world.store().revision();
+            // What lies outside of the cluster, as the repository and the load, has no revision.
+            let state = |world: &World| (world.store().revision(), world.trace_hash());
             answers.push((lane.id, crate::scenario::perform(&mut copy, line, stdin)));
-            if copy.world.store().revision() != revision {
+            if state(&copy.world) != state(&lane.world) {
                 return None;
             }
         }
@@ -496,3 +497,7 @@ impl Session {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;
