@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::world::{Activity, Lane, LaneId, Occurrence, Simulation, Totals, Verdict};
+use crate::world::{Activity, Fault, Lane, LaneId, Occurrence, Simulation, Totals, Verdict};
 
 use super::checkpoints::{Checkpoint, Checkpoints};
 use super::expectation::Words;
@@ -39,6 +39,13 @@ pub struct Input {
     pub fails: Option<Words>,
     /// Words that it must print (script only).
     pub prints: Option<Words>,
+}
+
+impl Input {
+    /// Whether it is a fault: nobody's doing in the cluster, and it writes nothing.
+    pub fn is_fault(&self) -> bool {
+        Fault::is_line(&self.line)
+    }
 }
 
 /// Something to tell of a lane.
@@ -112,6 +119,8 @@ pub struct Before {
     pub told: usize,
     /// What the lane had cost.
     pub totals: Totals,
+    /// The newest revision of its store.
+    pub revision: u64,
 }
 
 /// A run.
@@ -357,7 +366,8 @@ impl Run {
     fn perform(&mut self, input: &Input, of_script: bool, number: usize) {
         let lanes = self.simulation.lanes.iter_mut().zip(&self.stories);
         for (lane, story) in lanes.filter(|(lane, _)| input.lanes.includes(lane.id)) {
-            let before = Before { told: story.past, totals: lane.world.totals() };
+            let (totals, revision) = (lane.world.totals(), lane.world.store().revision());
+            let before = Before { told: story.past, totals, revision };
             // While it is replayed, it is there already.
             self.before.entry((of_script, number, lane.id)).or_insert(before);
             let output = shell::perform(lane, &input.line, input.stdin.as_deref());

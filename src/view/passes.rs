@@ -7,7 +7,7 @@ use crate::api::{ObjectKey, Str};
 use crate::apiserver::{Verb, WatchEventType};
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Act, Cause, Fault, Lane, LaneId, Occurrence, PassRecord};
+use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
 
 use super::build::{loop_id, pass_view};
 use super::stage::{LoopId, PassView};
@@ -135,9 +135,9 @@ fn step(run: &Run, lane: &Lane, pass: &PassRecord, chain: &mut Vec<Reason>) -> O
         chain.push(Reason::Pass(Box::new(writer.clone())));
         return Some(writer);
     }
-    if let Some((input, of_script)) = doer_of(run, lane.id, trip.sent) {
-        let (at, line) = (input.at, input.line.as_str().into());
-        chain.push(Reason::Did { at, line, of_script });
+    if let Some(doer) = doer_of(run, lane.id, trip.sent, trip.revision) {
+        let (at, line) = (doer.input.at, doer.input.line.as_str().into());
+        chain.push(Reason::Did { at, line, of_script: doer.of_script });
     }
     None
 }
@@ -188,15 +188,35 @@ pub(super) fn put_back_by<'a>(
     })
 }
 
-/// What somebody did in this lane at that moment. A kubectl line takes effect at once, so what it
-/// wrote bears its time.
-fn doer_of(run: &Run, lane: LaneId, at: Time) -> Option<(&Input, bool)> {
-    let script = run.script().iter().map(|input| (input, true));
-    let inputs = run.inputs().iter().map(|input| (input, false));
-    let mut then = script.chain(inputs).filter(|(input, _)| {
-        input.at == at && input.lanes.includes(lane) && !Fault::is_line(&input.line)
-    });
-    then.next_back()
+/// A line that was done, as a run names it.
+pub(super) struct Doer<'a> {
+    /// Whether the scenario did it.
+    pub(super) of_script: bool,
+    /// Its number among those of the scenario, or of people.
+    pub(super) number: usize,
+    /// The line.
+    pub(super) input: &'a Input,
+}
+
+/// What somebody did in this lane that made a revision. A kubectl line takes effect at once, so
+/// what it wrote bears its time; of several lines of a moment it is the last one that was done
+/// before the revision was there.
+pub(super) fn doer_of(run: &Run, lane: LaneId, at: Time, revision: u64) -> Option<Doer<'_>> {
+    let numbered = |of_script: bool, inputs: &'_ [Input]| {
+        let then =
+            |input: &Input| input.at == at && input.lanes.includes(lane) && !input.is_fault();
+        let numbers = (0..inputs.len()).filter(|number| then(&inputs[*number]));
+        numbers.map(|number| (of_script, number)).collect::<Vec<_>>()
+    };
+    let mut done = numbered(true, run.script());
+    done.extend(numbered(false, run.inputs()));
+    let was_before = |(of_script, number): &&(bool, usize)| {
+        let before = run.before(*of_script, *number, lane);
+        before.is_some_and(|before| before.revision < revision)
+    };
+    let (of_script, number) = *done.iter().rfind(was_before).or(done.last())?;
+    let inputs = if of_script { run.script() } else { run.inputs() };
+    Some(Doer { of_script, number, input: inputs.get(number)? })
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::api::{Object, ObjectKey, Str};
 use crate::apiserver::Commit;
 use crate::kernel::Time;
-use crate::scenario::{Input, Run, Told};
+use crate::scenario::{Run, Told};
 use crate::view::LoopId;
 use crate::view::build::loop_id;
+use crate::view::passes::doer_of;
 use crate::world::{ControllerId, LaneId, Occurrence, PassRecord, World};
 
 use super::fields::{Since, leaves};
@@ -168,8 +169,8 @@ fn writers(run: &Run, world: &World, lane: LaneId, commits: &[&Commit]) -> BTree
     let mut found = BTreeMap::new();
     let by_hand = |commit: &&&Commit| commit.by.starts_with("kubectl");
     for commit in commits.iter().filter(by_hand) {
-        if let Some((input, of_script)) = line_at(run, lane, commit.at) {
-            let line = input.line.as_str().into();
+        if let Some(doer) = doer_of(run, lane, commit.at, commit.revision) {
+            let (line, of_script) = (doer.input.line.as_str().into(), doer.of_script);
             found.insert(commit.revision, Writer::Line { line, of_script });
         }
     }
@@ -191,16 +192,4 @@ fn writer(world: &World, pass: &PassRecord) -> Writer {
         _ => None,
     };
     Writer::Pass { id: loop_id(pass.controller), node, number: pass.number }
-}
-
-/// The line that was given at this moment: what it does, it does at once.
-fn line_at(run: &Run, lane: LaneId, at: Time) -> Option<(&Input, bool)> {
-    let script = run.script().iter().map(|input| (input, true));
-    let inputs = run.inputs().iter().map(|input| (input, false));
-    let mut fits = script.chain(inputs).filter(|(input, _)| {
-        input.at == at
-            && input.lanes.includes(lane)
-            && !input.line.trim_start().starts_with("fault")
-    });
-    fits.next()
 }

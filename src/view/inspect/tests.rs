@@ -428,6 +428,40 @@ fn each_revision_says_who_wrote_and_what_changed() {
 }
 
 #[test]
+fn of_two_lines_of_a_moment_each_has_its_own_revision() {
+    let step =
+        |replicas| format!("{{at: 20s, kubectl: \"scale deploy web --replicas={replicas}\"}}");
+    let run = play(&web("", ""), &format!("steps: [{}, {}]", step(4), step(5)), 40);
+    let told = record(&run, LEVEL, &deploy(), None).expect("it is there").revisions;
+    let then = told.iter().filter(|revision| revision.at == Time::from_secs(20)).rev();
+    let wrote: Vec<(&str, &str)> = then
+        .map(|revision| {
+            let Writer::Line { line, .. } = &revision.writer else { panic!("{revision:#?}") };
+            let set = revision.changes.iter().find(|change| &*change.path == "spec.replicas");
+            let number = set.and_then(|change| change.new.as_deref()).expect("replicas changed");
+            (line.split('=').next_back().unwrap_or_default(), number)
+        })
+        .collect();
+    assert_eq!(wrote, [("4", "4"), ("5", "5")]);
+}
+
+#[test]
+fn a_knob_that_is_turned_at_the_moment_of_a_line_wrote_nothing() {
+    let mut run = play(&web("", ""), "", 19);
+    for line in ["knob replicaset workers=2", "scale deploy web --replicas=4"] {
+        run.schedule(Time::from_secs(20), line, None, crate::scenario::In::Both);
+    }
+    run.run_until(Time::from_secs(40), u64::MAX);
+    let told = record(&run, LEVEL, &deploy(), None).expect("it is there").revisions;
+    let scaled = told.iter().find(|revision| revision.at == Time::from_secs(20));
+    let writer = scaled.map(|revision| &revision.writer);
+    assert!(
+        matches!(writer, Some(Writer::Line { line, .. }) if line.contains("scale")),
+        "{writer:?}"
+    );
+}
+
+#[test]
 fn a_removed_object_is_told_as_it_was_last() {
     let rest = "steps: [{at: 20s, kubectl: \"delete deploy web --cascade=orphan\"}]";
     let run = play(&web("", ""), rest, 40);

@@ -8,7 +8,7 @@ use crate::api::ObjectKey;
 use crate::apiserver::WatchEventType;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::view::passes::put_back_by;
+use crate::view::passes::{doer_of, put_back_by};
 use crate::world::{Cause, ControllerId, Lane, LaneId, Occurrence, PassRecord, Trip};
 
 use super::ItemId;
@@ -132,8 +132,8 @@ impl<'a> Book<'a> {
         if let Some((pass, act)) = self.writers.get(&revision) {
             return Some(ItemId::Request(*pass, *act));
         }
-        let did = |(_, input): &(ItemId, &Input)| input.at == sent && !is_fault(input);
-        self.inputs().filter(did).last().map(|(id, _)| id)
+        let doer = doer_of(self.run, self.lane.id, sent, revision)?;
+        Some(ItemId::Input(doer.of_script, doer.number))
     }
 
     /// The fault that struck a message.
