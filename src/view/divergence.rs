@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::api::ObjectKey;
 use crate::controllers::Deed;
 use crate::kernel::Time;
-use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Cause, ControllerId, Fault, Lane, LaneId, Occurrence, PassRecord};
+use crate::scenario::{Entry, Run, Told};
+use crate::world::{Cause, ControllerId, Lane, LaneId, Occurrence, PassRecord};
 
 use super::build::{loop_id, pass_view};
 use super::log::Divergence;
@@ -222,7 +222,7 @@ fn tell(
     let (level, edge) = if lane.id == LaneId::Level { (own, other) } else { (other, own) };
     let faults = run.script().iter().chain(run.inputs());
     let because = faults
-        .filter(|input: &&Input| input.at <= pass.started && Fault::is_line(&input.line))
+        .filter(|input| input.at <= pass.started && input.is_fault())
         .max_by_key(|input| input.at)
         .map(|input| input.line.as_str().into());
     Divergence {

@@ -3,7 +3,7 @@
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Fault, Lane, LaneId, Occurrence, Verdict};
+use crate::world::{Lane, LaneId, Occurrence, Verdict};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
@@ -64,7 +64,7 @@ pub fn log(run: &Run, divergences: &[Divergence], limit: usize) -> Vec<LogLine> 
 
 fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
     let line: Str = input.line.as_str().into();
-    let what = match (is_fault(input), of_script) {
+    let what = match (input.is_fault(), of_script) {
         (true, _) => Happening::Fault(line),
         (_, true) => Happening::Script(line),
         _ => Happening::You(line),
@@ -76,10 +76,6 @@ fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {
         _ => None,
     };
     LogLine { at: input.at, lane, what }
-}
-
-fn is_fault(input: &Input) -> bool {
-    Fault::is_line(&input.line)
 }
 
 fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
@@ -120,7 +116,7 @@ pub fn marks(run: &Run, divergences: &[Divergence], forks: &[Time]) -> Vec<Mark>
         let told = |input: &&Input| input.at <= end || input.given < input.at;
         let of_run = inputs.iter().filter(|input| input.at > Time::ZERO);
         for input in of_run.filter(|input| told(input) && input.given <= end) {
-            let what = if is_fault(input) { MarkKind::Fault } else { kind };
+            let what = if input.is_fault() { MarkKind::Fault } else { kind };
             marks.push(Mark { at: input.at, lane: None, what });
         }
     }

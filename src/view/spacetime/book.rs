@@ -144,7 +144,7 @@ impl<'a> Book<'a> {
             let verb = words.nth(1).unwrap_or_default();
             let to = words.find_map(|word| word.strip_prefix("to=")).unwrap_or(name);
             let meant = to.split('/').next() == Some(name);
-            input.at <= struck.at && is_fault(input) && verb == struck.how && meant
+            input.at <= struck.at && input.is_fault() && verb == struck.how && meant
         };
         self.inputs().filter(set).max_by_key(|(_, input)| input.at).map(|(id, _)| id)
     }
@@ -201,9 +201,4 @@ impl<'a> Book<'a> {
         places.reverse();
         places
     }
-}
-
-/// Whether an input is a fault.
-pub fn is_fault(input: &Input) -> bool {
-    input.line.trim_start().starts_with("fault")
 }

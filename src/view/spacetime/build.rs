@@ -9,7 +9,7 @@ use crate::view::build::{loop_id, pass_view};
 use crate::view::log::Divergence;
 use crate::world::{Act, Cause, ControllerId, LaneId, PassRecord};
 
-use super::book::{Book, Struck, is_fault};
+use super::book::{Book, Struck};
 use super::choose::{Chosen, behind, struck_on_way};
 use super::{Diagram, End, Item, ItemId, Place, What};
 
@@ -117,7 +117,7 @@ fn raw(book: &Book, id: ItemId) -> Option<Raw> {
             let input = book.input(of_script, number)?;
             let line: Str = input.line.as_str().into();
             let here = (Place::People, input.at);
-            match is_fault(input) {
+            match input.is_fault() {
                 true => (What::Fault { line }, here.clone(), here),
                 // A kubectl line takes effect at once.
                 false => (What::Did { line, of_script }, here, (Place::Server, input.at)),

@@ -217,3 +217,16 @@ fn the_item_near_the_pointer_is_found() {
     }
     assert_eq!(layout.hit(&diagram, -100.0, -100.0), None);
 }
+
+#[test]
+fn a_knob_that_is_turned_is_a_fault_and_not_something_that_reaches_the_server() {
+    let mut session = at("rolling-update", 5);
+    session.act("knob replicaset workers=2", None, In::Both);
+    session.seek(Time::from_secs(6));
+    let diagram = session.diagram(&ask(Focus::Everything));
+    let knob = diagram.items.iter().find_map(|item| match &item.what {
+        What::Did { line, .. } | What::Fault { line } if line.starts_with("knob") => Some(item),
+        _ => None,
+    });
+    assert!(knob.is_some_and(|knob| matches!(knob.what, What::Fault { .. })), "{knob:?}");
+}
