@@ -157,7 +157,8 @@ fn waking(book: &Book, pass: &PassRecord) -> Option<Drawn> {
 /// What a fault did to a message that arrived all the same.
 fn arrived(struck: &Struck) -> End {
     match struck.how {
-        "delay" => End::Late,
+        // What was held came late, too: it was let go.
+        "delay" | "hold" => End::Late,
         "duplicate" => End::Doubled,
         "reorder" => End::Overtaken,
         _ => End::Heard,
@@ -168,7 +169,7 @@ fn struck(book: &Book, struck: &Struck) -> Drawn {
     let end = match (struck.how, struck.on_wire) {
         ("drop", true) => End::LostOnWire,
         ("drop", false) => End::LostAtDoor,
-        ("delay" | "reorder", _) => End::Held,
+        ("delay" | "reorder" | "hold", _) => End::Held,
         _ => End::Doubled,
     };
     let (event, object) = (struck.event, struck.object.clone());

@@ -230,3 +230,30 @@ fn a_knob_that_is_turned_is_a_fault_and_not_something_that_reaches_the_server() 
     });
     assert!(knob.is_some_and(|knob| matches!(knob.what, What::Fault { .. })), "{knob:?}");
 }
+
+#[test]
+fn what_somebody_holds_is_on_its_way_and_comes_late_once_it_is_let_go() {
+    let mut session = at("rolling-update", 5);
+    let hold = "fault hold to=replicaset kind=Pod type=DELETED at=wire";
+    session.act(hold, None, In::Level);
+    session.act(
+        "kubectl delete pod -l app=web --limit=1 --grace-period=0 --force",
+        None,
+        In::Level,
+    );
+    let end = |session: &Session| {
+        let all = session.diagram(&Ask { idle: true, ..ask(Focus::Everything) });
+        let told = all.items.iter().filter_map(|item| match &item.what {
+            What::Watch { event, end, .. } if event.word() == "DELETED" => Some(*end),
+            _ => None,
+        });
+        let told = told.filter(|end| *end != End::Heard).collect::<Vec<_>>();
+        assert!(told.len() <= 1, "{told:?}");
+        told.first().copied()
+    };
+    session.seek(Time::from_secs(6));
+    assert_eq!(end(&session), Some(End::Held));
+    session.act("fault release to=replicaset", None, In::Level);
+    session.seek(Time::from_secs(8));
+    assert_eq!(end(&session), Some(End::Late));
+}
