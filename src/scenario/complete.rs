@@ -175,5 +175,8 @@ mod tests {
         assert_eq!(offered("in 5s fault kill rep"), ["in 5s fault kill replicaset"]);
         assert_eq!(offered("at 1m kubectl cord"), ["at 1m kubectl cordon"]);
         assert!(offered("in 5s ").contains(&"in 5s fault".to_string()));
+        // A line that only reads cannot be put off.
+        assert!(offered("led").contains(&"ledger".to_string()));
+        assert!(!offered("in 5s ").contains(&"in 5s ledger".to_string()));
     }
 }

@@ -73,7 +73,9 @@ fn of_line(lane: &Lane, line: &str, before: &str, put_off: bool) -> Vec<Completi
     // Objects are shared, so a copy of the world is cheap.
     let mut world = lane.world.clone();
     let mut found = kubectl::complete(line, before.len(), &Shell(&mut world));
-    let first = ["fault", "knob", "ledger"].into_iter().filter(|word| word.starts_with(before));
+    // What can be put off is what does something.
+    let own: &[&str] = if put_off { &["fault", "knob"] } else { &["fault", "knob", "ledger"] };
+    let first = own.iter().copied().filter(|word| word.starts_with(before));
     if put_off || !before.is_empty() {
         found.extend(first.map(|word| Completion { start: 0, text: word.into(), ends: true }));
     }
