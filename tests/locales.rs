@@ -91,6 +91,14 @@ fn every_text_is_used() {
     assert!(unused.is_empty(), "nobody says {unused:?}");
 }
 
+#[test]
+fn too_few_pods_and_too_many_are_told_in_different_words() {
+    for locale in LOCALES {
+        let texts = texts(locale);
+        assert_ne!(texts["find.missing"], texts["find.surplus"], "in {locale}");
+    }
+}
+
 /// The inside of each `tr!(…)`, with what is in brackets inside it.
 fn calls(text: &str) -> Vec<&str> {
     let inside = text.split("tr!(").skip(1).map(|rest| {
