@@ -115,6 +115,7 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
         >
             <button
                 class="row-open"
+                aria-haspopup="dialog"
                 tabindex=if first { "0" } else { "-1" }
                 on:click=open
                 on:keydown=press
