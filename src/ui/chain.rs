@@ -94,9 +94,10 @@ impl Link {
     pub fn go(&self, page: Page) {
         let Some(at) = self.at else { return };
         page.playing.set(false);
-        if self.pass.is_some() && self.pass != page.run.picked.get_untracked() {
-            page.run.picked.set(self.pass);
-            page.linked.set(0);
+        if let Some((lane, number)) = self.pass
+            && self.pass != page.run.picked.get_untracked()
+        {
+            page.pick(lane, number);
         }
         page.run.seek(at);
     }

@@ -182,6 +182,12 @@ impl Page {
         self.follow(&answers);
     }
 
+    /// Picks a pass to be looked at closely, from its own link of the chain back.
+    pub fn pick(&self, lane: LaneId, number: u64) {
+        self.run.picked.set(Some((lane, number)));
+        self.linked.set(0);
+    }
+
     /// Inspects an object in its tab.
     pub fn inspect(&self, lane: LaneId, key: ObjectKey) {
         self.inspected.set(Some((lane, key)));

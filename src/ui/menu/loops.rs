@@ -55,8 +55,7 @@ fn process(open: Open, id: LoopId, alive: bool) -> AnyView {
 fn why(open: Open, lane: LaneId, number: u64) -> AnyView {
     let press = move |_| {
         open.close();
-        open.page.run.picked.set(Some((lane, number)));
-        open.page.linked.set(0);
+        open.page.pick(lane, number);
         open.page.tab.set(Tab::Passes);
     };
     view! {

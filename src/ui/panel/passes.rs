@@ -114,8 +114,7 @@ fn one(page: Page, row: &PassRow) -> AnyView {
     let picked = move || page.run.picked.get() == Some((lane, number));
     let go = move |_| {
         page.playing.set(false);
-        page.run.picked.set(Some((lane, number)));
-        page.linked.set(0);
+        page.pick(lane, number);
         page.run.seek(at);
     };
     let (name, pass) = (words::loop_of(row), row.pass.clone());

@@ -167,8 +167,7 @@ impl Sheet {
 
     fn select_pass(&self, (lane, number): (LaneId, u64)) {
         self.select((lane, ItemId::Pass(number)));
-        self.page.run.picked.set(Some((lane, number)));
-        self.page.linked.set(0);
+        self.page.pick(lane, number);
     }
 
     /// Chooses an item and brings it into view.
@@ -205,8 +204,7 @@ impl Sheet {
         let Some((at, pass)) = found else { return };
         self.page.playing.set(false);
         if let Some(number) = pass {
-            self.page.run.picked.set(Some((which.0, number)));
-            self.page.linked.set(0);
+            self.page.pick(which.0, number);
         }
         self.page.run.seek(at);
     }

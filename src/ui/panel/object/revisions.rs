@@ -70,7 +70,7 @@ fn row(page: Page, lane: LaneId, one: &Revision) -> AnyView {
     });
     let to_pass = pass.map(|number| {
         let press = move |_| {
-            page.run.picked.set(Some((lane, number)));
+            page.pick(lane, number);
             page.tab.set(Tab::Passes);
         };
         view! { <button class="link" on:click=press>{tr!(object.to_pass)}</button> }

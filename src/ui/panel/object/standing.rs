@@ -143,8 +143,8 @@ fn moment(
     text: String,
 ) -> AnyView {
     let press = move |_| {
-        if pass.is_some() {
-            page.run.picked.set(pass);
+        if let Some((lane, number)) = pass {
+            page.pick(lane, number);
             page.tab.set(Tab::Passes);
         }
         go(page, at);
