@@ -48,6 +48,15 @@ fn lines(session: &Session) -> Vec<&str> {
     session.run().inputs().iter().map(|input| input.line.as_str()).collect()
 }
 
+/// What is told of lines that were put off and failed: in which lane, and in which words.
+fn failed(session: &Session) -> Vec<(Option<LaneId>, String)> {
+    let told = session.log(500).into_iter().filter_map(|line| match line.what {
+        Happening::Failed(text) => Some((line.lane, text.to_string())),
+        _ => None,
+    });
+    told.collect()
+}
+
 fn hashes(session: &Session) -> Vec<u64> {
     session.lanes().into_iter().map(|lane| session.trace_hash(lane)).collect()
 }
@@ -72,6 +81,39 @@ fn what_is_put_off_is_on_the_timeline_before_it_happens_and_happens_then() {
     assert!(was_killed(&session));
     let put_off = |what: &Happening| matches!(what, Happening::PutOff(_));
     assert!(!session.log(500).iter().any(|line| put_off(&line.what)), "it is no longer ahead");
+}
+
+#[test]
+fn a_line_that_was_put_off_and_fails_is_told_when_its_time_has_come() {
+    let mut session = session();
+    run(&mut session, "in 5s kubectl scale deployment nobody --replicas=2");
+    go(&mut session, 4);
+    assert!(session.take_failed().is_empty() && failed(&session).is_empty());
+    go(&mut session, 2);
+    let told = session.take_failed();
+    let [(line, answers)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(line, "kubectl scale deployment nobody --replicas=2");
+    assert!(answers.len() == 2 && answers.iter().all(|(_, said)| said.error), "{answers:?}");
+    let log = failed(&session);
+    assert!(log.len() == 1 && log[0].0.is_none() && log[0].1.contains("not found"), "{log:?}");
+    // Once: neither when it is seen again nor in a link that has come past it.
+    session.seek(Time::from_secs(21));
+    assert!(failed(&session).is_empty());
+    go(&mut session, 9);
+    assert!(session.take_failed().is_empty() && failed(&session).len() == 1);
+    let (mut other, notice) = Session::from_link(&session.link().expect("it is short"));
+    assert!(notice.is_none() && other.take_failed().is_empty());
+    assert_eq!(failed(&other), log);
+}
+
+#[test]
+fn what_fails_in_one_lane_is_told_of_that_lane() {
+    let mut session = session();
+    session.act("kubectl delete deployment web --cascade=orphan", None, In::Edge);
+    run(&mut session, "in 5s kubectl scale deployment web --replicas=2");
+    go(&mut session, 6);
+    let log = failed(&session);
+    assert!(log.len() == 1 && log[0].0 == Some(LaneId::Edge), "{log:?}");
 }
 
 #[test]

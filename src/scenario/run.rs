@@ -3,7 +3,7 @@
 //! input is never stored as truth; records of the future are kept only so that a scrubber can show
 //! them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::kernel::Time;
@@ -146,6 +146,8 @@ pub struct Run {
     outputs: BTreeMap<(bool, usize, LaneId), Output>,
     /// How things stood before each input, named in the same way.
     before: BTreeMap<(bool, usize, LaneId), Before>,
+    /// What was put off and has failed, and was not asked for yet.
+    failed: BTreeSet<usize>,
     /// What each lane had cost at the end.
     latest: Vec<Totals>,
     checkpoints: Checkpoints,
@@ -173,6 +175,7 @@ impl Run {
             judged: vec![(u64::MAX, 0); lanes],
             outputs: BTreeMap::new(),
             before: BTreeMap::new(),
+            failed: BTreeSet::new(),
             latest: vec![Totals::default(); lanes],
             checkpoints: Checkpoints::default(),
             end: Time::ZERO,
@@ -253,6 +256,22 @@ impl Run {
     /// What a step of the script (true) or a person's input answered in a lane.
     pub fn output(&self, of_script: bool, number: usize, lane: LaneId) -> Option<&Output> {
         self.outputs.get(&(of_script, number, lane))
+    }
+
+    /// What the lanes answered to a person's input that was put off, where it failed when its time
+    /// had come: nobody was there to read it.
+    pub fn failures(&self, number: usize) -> Vec<(LaneId, &Output)> {
+        let put_off = self.inputs.get(number).is_some_and(|input| input.given < input.at);
+        let lanes = self.simulation.lanes.iter().filter(|_| put_off).filter_map(|lane| {
+            let output = self.output(false, number, lane.id)?;
+            output.error.then_some((lane.id, output))
+        });
+        lanes.collect()
+    }
+
+    /// The numbers of the inputs that were put off and have failed since this was asked last.
+    pub fn take_failed(&mut self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.failed)
     }
 
     /// How things stood in a lane just before that input was given.
@@ -371,7 +390,11 @@ impl Run {
             // While it is replayed, it is there already.
             self.before.entry((of_script, number, lane.id)).or_insert(before);
             let output = shell::perform(lane, &input.line, input.stdin.as_deref());
-            self.outputs.insert((of_script, number, lane.id), output);
+            let failed = output.error && input.given < input.at;
+            let old = self.outputs.insert((of_script, number, lane.id), output);
+            if failed && old.is_none() && !of_script {
+                self.failed.insert(number);
+            }
         }
     }
 
@@ -521,6 +544,7 @@ impl Run {
         };
         self.outputs.retain(|(of_script, number, _), _| done(*of_script, *number));
         self.before.retain(|(of_script, number, _), _| done(*of_script, *number));
+        self.failed.retain(|number| done(false, *number));
     }
 
     /// The same run with other inputs, at the moment `at`: undo and redo. Checkpoints that both

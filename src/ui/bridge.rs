@@ -103,6 +103,9 @@ pub struct Entry {
     pub answers: Vec<(Option<LaneId>, Output)>,
 }
 
+/// A line that was put off and failed when its time had come, with its answers.
+pub type Failed = (String, Vec<(Option<LaneId>, Output)>);
+
 /// A Kubernetes Event, as a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventRow {
@@ -161,6 +164,8 @@ pub struct Run {
     pub jumps: RwSignal<u64>,
     /// Lines that were run, oldest first.
     pub console: RwSignal<Vec<Entry>>,
+    /// What was put off and has just failed.
+    pub failed: RwSignal<Vec<Failed>>,
     /// The scenario.
     pub scenario: RwSignal<ScenarioInfo>,
     /// The pass that is looked at closely: its lane and number in this run.
@@ -191,6 +196,7 @@ impl Run {
             done: RwSignal::new(0),
             jumps: RwSignal::new(0),
             console: RwSignal::default(),
+            failed: RwSignal::default(),
             scenario: RwSignal::new(scenario),
             picked: RwSignal::new(None),
             only: RwSignal::new(only),
@@ -279,6 +285,11 @@ impl Run {
         });
         if self.clock.get_untracked() != clock {
             self.clock.set(clock);
+        }
+        let failed = self.write(Session::take_failed);
+        if !failed.is_empty() {
+            let told = failed.into_iter().map(|(line, answers)| (line, merge(answers)));
+            self.failed.set(told.collect());
         }
         self.changed.update(|n| *n += 1);
         if self.changed.get_untracked().is_multiple_of(STORY_EVERY) {

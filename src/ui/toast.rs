@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::bridge::{LaneId, Output};
+use super::bridge::{Failed, LaneId, Output};
 use super::i18n::tr;
 use super::icon::icon;
 use super::state::Page;
@@ -50,26 +50,44 @@ impl Page {
 
     /// Tells the errors among answers, each with its lane.
     pub fn tell_errors(&self, answers: &[(Option<LaneId>, Output)]) {
-        let errors: Vec<String> = answers
-            .iter()
-            .filter_map(|(lane, output)| {
-                let text = output.text.trim_end();
-                output.error.then(|| match lane {
-                    Some(lane) => format!("{}: {text}", words::lane(*lane)),
-                    None => text.to_owned(),
-                })
-            })
-            .collect();
-        if !errors.is_empty() {
-            self.complain(errors.join("\n"));
+        if let Some(errors) = errors(answers) {
+            self.complain(errors);
         }
     }
+
+    /// Tells what was put off and has failed now that its time has come.
+    fn tell_failed(&self, failed: &[Failed]) {
+        let told = failed.iter().filter_map(|(line, answers)| {
+            let errors = errors(answers)?;
+            Some(format!("{}\n{errors}", tr!(console.put_off_failed, line = line)))
+        });
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            self.complain(told.join("\n"));
+        }
+    }
+}
+
+/// The errors among answers, each with its lane.
+fn errors(answers: &[(Option<LaneId>, Output)]) -> Option<String> {
+    let errors = answers.iter().filter(|(_, output)| output.error).map(|(lane, output)| {
+        let text = output.text.trim_end();
+        match lane {
+            Some(lane) => format!("{}: {text}", words::lane(*lane)),
+            None => text.to_owned(),
+        }
+    });
+    let errors: Vec<String> = errors.collect();
+    (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
 /// The place where notices appear.
 #[component]
 pub fn Toasts() -> impl IntoView {
     let page = Page::get();
+    Effect::new(move || {
+        page.run.failed.with(|failed| untrack(|| page.tell_failed(failed)));
+    });
     view! {
         <div class="toasts" role="status">
             {move || {

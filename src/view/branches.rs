@@ -90,5 +90,7 @@ impl Session {
             self.run_mapped(AHEAD_BUDGET, |session| (session.now() < end).then_some(end));
             self.seek(at);
         }
+        // What failed in it was told when it was seen first.
+        self.run.take_failed();
     }
 }

@@ -292,5 +292,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
     session.futures = futures;
     session.draft = saved.draft;
     session.seek(Time::from_nanos(saved.t.min(LATEST)));
+    // What has failed on the way here is no news.
+    session.run.take_failed();
     Ok(session)
 }

@@ -28,6 +28,8 @@ pub enum Happening {
     Script(Str),
     /// Something that somebody put off until then, by its console line.
     PutOff(Str),
+    /// What a line that was put off answered when its time had come and it failed.
+    Failed(Str),
     /// A fault took effect: which loop, what was lost, delayed or doubled, by its console line.
     Fault(Str),
     /// A watch event met a fault on its way to a loop.

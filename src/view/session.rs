@@ -331,6 +331,18 @@ impl Session {
         self.say(lanes, &Output::new(text, false))
     }
 
+    /// Lines that were put off and have failed since this was asked last, with what the lanes
+    /// answered. Going back and forth does not fail them again.
+    pub fn take_failed(&mut self) -> Vec<(String, Vec<(LaneId, Output)>)> {
+        let numbers = self.run.take_failed();
+        let told = numbers.into_iter().filter_map(|number| {
+            let input = self.run.inputs().get(number)?;
+            let answers = self.run.failures(number).into_iter();
+            Some((input.line.clone(), answers.map(|(lane, said)| (lane, said.clone())).collect()))
+        });
+        told.collect()
+    }
+
     /// Takes down in the tree what was given now, after the first `given` inputs.
     fn note(&mut self, now: Time, given: usize, left: Left) {
         self.curve.truncate(now);

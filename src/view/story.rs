@@ -40,9 +40,10 @@ pub fn log(run: &Run, divergences: &[Divergence], limit: usize) -> Vec<LogLine> 
     let mut lines: Vec<LogLine> = Vec::new();
     lines
         .extend(run.script().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, true)));
-    lines.extend(
-        run.inputs().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, false)),
-    );
+    for (number, input) in run.inputs().iter().enumerate().filter(|(_, i)| i.at <= now) {
+        lines.push(line_of(run, input, false));
+        lines.extend(failures(run, number, input.at));
+    }
     let ahead = run.inputs().iter().filter(|i| i.at > now && i.given <= now);
     lines.extend(ahead.map(|input| {
         let LogLine { at, lane, .. } = line_of(run, input, false);
@@ -60,6 +61,19 @@ pub fn log(run: &Run, divergences: &[Divergence], limit: usize) -> Vec<LogLine> 
     lines.sort_by_key(|line| line.at);
     let surplus = lines.len().saturating_sub(limit);
     lines.split_off(surplus)
+}
+
+/// What came of a line that was put off, if it failed: once, where all lanes answered the same.
+fn failures(run: &Run, number: usize, at: Time) -> Vec<LogLine> {
+    let found = run.failures(number);
+    let told = |lane: Option<LaneId>, text: &str| {
+        let what = Happening::Failed(text.trim_end().into());
+        LogLine { at, lane: lane.filter(|_| run.lanes().len() > 1), what }
+    };
+    match found.as_slice() {
+        [(_, one), (_, other)] if one == other => vec![told(None, &one.text)],
+        all => all.iter().map(|(lane, said)| told(Some(*lane), &said.text)).collect(),
+    }
 }
 
 fn line_of(run: &Run, input: &Input, of_script: bool) -> LogLine {

@@ -58,12 +58,14 @@ fn key((number, line): &(usize, LogLine)) -> impl Eq + Hash + use<> {
     (line.at, line.lane, *number, kind(&line.what), typed(line))
 }
 
-/// What somebody typed. In another future it may be something else at the same moment.
+/// What somebody typed, or was answered. In another future it may be something else at the same
+/// moment.
 fn typed(line: &LogLine) -> Option<Str> {
     match &line.what {
-        Happening::You(text) | Happening::Script(text) | Happening::Fault(text) => {
-            Some(text.clone())
-        }
+        Happening::You(text)
+        | Happening::Script(text)
+        | Happening::Fault(text)
+        | Happening::Failed(text) => Some(text.clone()),
         _ => None,
     }
 }
@@ -118,6 +120,7 @@ fn kind(what: &Happening) -> &'static str {
         Happening::You(_) => "you",
         Happening::Script(_) => "script",
         Happening::PutOff(_) => "put-off",
+        Happening::Failed(_) => "failed",
         Happening::Fault(_) | Happening::Struck { .. } => "fault",
         Happening::Pass(..) => "pass",
         Happening::Divergence(_) => "divergence",
@@ -135,6 +138,9 @@ fn text(what: &Happening) -> AnyView {
         }
         Happening::PutOff(line) => {
             view! { <b>{tr!(log.put_off)}</b>" "<code>{line.to_string()}</code> }.into_any()
+        }
+        Happening::Failed(text) => {
+            view! { <b>{tr!(log.failed)}</b>" "<code>{text.to_string()}</code> }.into_any()
         }
         Happening::Fault(line) => {
             view! { <b>{tr!(log.fault)}</b>" "<code>{line.to_string()}</code> }.into_any()
