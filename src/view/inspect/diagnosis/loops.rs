@@ -1,37 +1,74 @@
 //! How a loop stands towards an object: why it does nothing about it, or when it will.
 
 use crate::api::{Kind, Object, ObjectKey};
+use crate::apiserver::WatchEventType;
 use crate::kernel::Time;
-use crate::scenario::{Run, Told};
-use crate::world::{Cause, ControllerId, EdgeItem, Flavour, Lane, Occurrence, Process, World};
+use crate::scenario::{Entry, Told};
+use crate::world::{Cause, ControllerId, EdgeItem, Flavour, Occurrence, Process, World};
 
 use super::super::finding::LoopState;
+use super::Walk;
 use super::requests::passes;
 
-/// How a loop stands towards an object.
-pub fn state_of(run: &Run, lane: &Lane, role: ControllerId, key: &ObjectKey) -> LoopState {
-    let world = &lane.world;
-    if world.faults().server_is_down() {
-        return LoopState::ServerDown;
+/// A watch event that was dropped, on its way to whom and about what.
+pub(super) struct Lost<'a> {
+    at: Time,
+    to: ControllerId,
+    event: WatchEventType,
+    object: &'a ObjectKey,
+}
+
+impl Walk<'_> {
+    /// How a loop stands towards an object.
+    pub(super) fn state_of(&self, role: ControllerId, key: &ObjectKey) -> LoopState {
+        let world = self.world();
+        if world.faults().server_is_down() {
+            return LoopState::ServerDown;
+        }
+        let mut processes = world.processes().filter(|process| process.id.role() == role);
+        let Some(process) = processes.find(|process| process.alive) else { return LoopState::Down };
+        if let Some(until) = world.faults().paused_until(process.id, world.now()) {
+            return LoopState::PausedUntil(until);
+        }
+        if let Some(state) = waits(world, process, key) {
+            return state;
+        }
+        if is_cut(world, process) {
+            return LoopState::Cut;
+        }
+        if let Some(state) = self.lost(process, key) {
+            return state;
+        }
+        match counts(world, process, key) {
+            (sees, truth) if sees != truth => LoopState::Believes { sees, truth },
+            _ => LoopState::Untold,
+        }
     }
-    let mut processes = world.processes().filter(|process| process.id.role() == role);
-    let Some(process) = processes.find(|process| process.alive) else { return LoopState::Down };
-    if let Some(until) = world.faults().paused_until(process.id, world.now()) {
-        return LoopState::PausedUntil(until);
+
+    /// The newest event about it that never woke the loop. A level-triggered loop has made up for
+    /// that with its next pass over the object.
+    fn lost(&self, process: &Process, key: &ObjectKey) -> Option<LoopState> {
+        // The story is long, and a walk asks for each of many pods.
+        let lost = self.lost.get_or_init(|| all_lost(self.run.past(self.lane.id)));
+        let role = process.id.role();
+        let found = lost.iter().find(|lost| lost.to.role() == role && is_of(lost.object, key))?;
+        let at = found.at;
+        let looked_since = process.flavour == Flavour::Level
+            && passes(self.run, self.lane.id, role, key).any(|pass| pass.started > at);
+        let (event, object) = (found.event, found.object.clone());
+        (!looked_since).then_some(LoopState::EventLost { event, object, at })
     }
-    if let Some(state) = waits(world, process, key) {
-        return state;
-    }
-    if is_cut(world, process) {
-        return LoopState::Cut;
-    }
-    if let Some(state) = lost(run, lane, process, key) {
-        return state;
-    }
-    match counts(world, process, key) {
-        (sees, truth) if sees != truth => LoopState::Believes { sees, truth },
-        _ => LoopState::Untold,
-    }
+}
+
+/// The watch events that were dropped, newest first.
+fn all_lost(past: &[Entry]) -> Vec<Lost<'_>> {
+    let told = past.iter().rev().filter_map(|entry| match &entry.what {
+        Told::World(Occurrence::Struck { to, event, object, how: "drop", .. }) => {
+            Some(Lost { at: entry.at, to: *to, event: *event, object })
+        }
+        _ => None,
+    });
+    told.collect()
 }
 
 /// Pods in the loop's own count, and in truth: all of them for a loop that remembers, those of
@@ -99,24 +136,6 @@ fn is_cut(world: &World, process: &Process) -> bool {
         world.streams().get(*stream).is_some_and(|stream| !stream.open && !stream.listing)
     };
     world.faults().is_cut(process.id, world.now()) || process.streams.iter().any(broken)
-}
-
-/// The newest event about it that never woke the loop. A level-triggered loop has made up for that
-/// with its next pass over the object.
-fn lost(run: &Run, lane: &Lane, process: &Process, key: &ObjectKey) -> Option<LoopState> {
-    let past = run.past(lane.id).iter().rev();
-    let (at, event, object) = past
-        .filter_map(|entry| match &entry.what {
-            Told::World(Occurrence::Struck { to, event, object, how: "drop", .. }) => {
-                let ours = to.role() == process.id.role() && is_of(object, key);
-                ours.then(|| (entry.at, *event, object.clone()))
-            }
-            _ => None,
-        })
-        .next()?;
-    let looked_since = process.flavour == Flavour::Level
-        && passes(run, lane.id, process.id.role(), key).any(|pass| pass.started > at);
-    (!looked_since).then_some(LoopState::EventLost { event, object, at })
 }
 
 /// Whether an object that may be gone was this one's: its name was made from the other's.

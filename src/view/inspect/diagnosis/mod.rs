@@ -8,6 +8,8 @@ mod requests;
 mod steps;
 pub(super) mod workload;
 
+use std::cell::OnceCell;
+
 use crate::api::{Condition, Generic, Kind, Node, Object, ObjectKey, Str};
 use crate::controllers::order::object::is_order;
 use crate::kernel::Time;
@@ -16,6 +18,7 @@ use crate::world::{ControllerId, Lane, LaneId, Verdict, World};
 
 use super::finding::{ChainStep, Evidence, Finding, Next, Step, What, Why};
 use super::notes::{condition, conditions_of, last_warning};
+use loops::Lost;
 
 /// Findings that are told at most.
 const FINDINGS_MAX: usize = 12;
@@ -24,7 +27,8 @@ const FINDINGS_MAX: usize = 12;
 pub fn of(run: &Run, lane: LaneId, key: &ObjectKey) -> (Vec<Finding>, Vec<ChainStep>) {
     let Some(found) = run.lane(lane) else { return Default::default() };
     let Some(object) = found.world.store().get(key) else { return Default::default() };
-    let mut walk = Walk { run, lane: found, verdict: run.verdict(lane), found: Vec::new() };
+    let (verdict, lost) = (run.verdict(lane), OnceCell::new());
+    let mut walk = Walk { run, lane: found, verdict, found: Vec::new(), lost };
     walk.object(object);
     let mut findings = walk.found;
     findings.sort_by_key(|finding| finding.step);
@@ -39,6 +43,8 @@ struct Walk<'a> {
     lane: &'a Lane,
     verdict: Verdict,
     found: Vec<Finding>,
+    /// What never woke its loop, newest first, once it was asked for.
+    lost: OnceCell<Vec<Lost<'a>>>,
 }
 
 impl<'a> Walk<'a> {
@@ -244,7 +250,7 @@ impl<'a> Walk<'a> {
     }
 
     fn why_loop(&self, role: ControllerId, key: &ObjectKey) -> Why {
-        let state = loops::state_of(self.run, self.lane, role, key);
+        let state = self.state_of(role, key);
         Why::Loop { name: role.name(), state }
     }
 }

@@ -8,7 +8,7 @@ use crate::world::ControllerId;
 
 use super::super::finding::{Evidence, Finding, LoopState, Step, What, Why};
 use super::super::notes::condition;
-use super::{Walk, loops, requests, with_condition};
+use super::{Walk, requests, with_condition};
 
 /// Reasons for which a container has no image.
 const NO_IMAGE: [&str; 4] =
@@ -177,7 +177,7 @@ impl Walk<'_> {
     /// how it stands.
     pub(super) fn with_reason(&self, mut finding: Finding, role: ControllerId) -> Finding {
         let key = &finding.object;
-        let state = loops::state_of(self.run, self.lane, role, key);
+        let state = self.state_of(role, key);
         let at = match &state {
             LoopState::Due { at, .. } | LoopState::PausedUntil(at) => Some(*at),
             _ => None,

@@ -10,7 +10,7 @@ use crate::controllers::stateful_set::SetSpec;
 use crate::world::{ControllerId, World};
 
 use super::super::finding::{Finding, Next, Step, What};
-use super::{Walk, loops, with_condition};
+use super::{Walk, with_condition};
 
 /// The ReplicaSets of a Deployment: that of the present template first.
 pub fn sets_of(world: &World, deployment: &Deployment) -> Vec<Arc<Object>> {
@@ -34,7 +34,7 @@ impl Walk<'_> {
         let sets = sets_of(self.world(), deployment);
         // One that was refused has been seen, whatever the status says.
         let (role, key) = (ControllerId::Deployment, object.key());
-        let state = loops::state_of(self.run, self.lane, role, &key);
+        let state = self.state_of(role, &key);
         let unseen = observed < generation && self.refusal(role, &key, &state).is_none();
         if unseen {
             let what = What::Unobserved { generation, observed };
