@@ -1,7 +1,7 @@
 //! What became of an object, revision by revision, as far back as the store remembers: who wrote,
 //! and which fields changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::api::{Object, ObjectKey, Str};
@@ -175,12 +175,13 @@ fn writers(run: &Run, world: &World, lane: LaneId, commits: &[&Commit]) -> BTree
         }
     }
     let Some(oldest) = commits.last().map(|commit| commit.at) else { return found };
+    let asked: BTreeSet<u64> = commits.iter().map(|commit| commit.revision).collect();
     // A pass ends after what it wrote, so the story is read from its end.
     for entry in run.story(lane).iter().rev().take_while(|entry| entry.at >= oldest) {
         let Told::World(Occurrence::PassEnded(pass)) = &entry.what else { continue };
-        for commit in commits.iter().filter(|commit| pass.wrote.contains(&commit.revision)) {
+        for revision in pass.wrote.iter().filter(|revision| asked.contains(revision)) {
             // A write that changed nothing answers with an older revision: the first counts.
-            found.insert(commit.revision, writer(world, pass));
+            found.insert(*revision, writer(world, pass));
         }
     }
     found
