@@ -13,7 +13,7 @@ use crate::world::{Cause, LaneId, PassRecord};
 use super::book::{Book, Struck};
 use super::{Ask, Focus, ItemId, PASSES_MAX};
 
-/// What was chosen of each lane, in the order of the books.
+/// What was chosen of each lane that is drawn, in the order of the books.
 pub struct Chosen {
     /// Identities, in the order of the lanes shown.
     pub lanes: Vec<(LaneId, BTreeSet<ItemId>)>,
@@ -26,12 +26,7 @@ pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) 
     let since =
         ask.within.map(|within| Time::ZERO + run.now().since(Time::ZERO).saturating_sub(within));
     let mut chosen = Chosen { lanes: Vec::new(), left_out: 0 };
-    // A pass is in one lane, whichever was asked for.
-    let lane = match &ask.focus {
-        Focus::Pass(lane, _) => Some(*lane),
-        _ => ask.lane,
-    };
-    for book in books.iter().filter(|book| lane.is_none_or(|lane| lane == book.id())) {
+    for book in books {
         let (ids, left_out) = match &ask.focus {
             Focus::Pass(_, number) => cone(book, vec![ItemId::Pass(*number)]),
             Focus::Divergence(place) => match divergences.get(*place) {

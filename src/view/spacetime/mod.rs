@@ -42,6 +42,18 @@ pub struct Ask {
     pub idle: bool,
 }
 
+impl Ask {
+    /// Whether something of this lane is drawn.
+    fn draws(&self, lane: LaneId) -> bool {
+        // A pass is in one lane, whichever was asked for.
+        let only = match &self.focus {
+            Focus::Pass(of, _) => Some(*of),
+            _ => self.lane,
+        };
+        only.is_none_or(|only| only == lane)
+    }
+}
+
 /// What is of interest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Focus {
@@ -241,7 +253,8 @@ pub enum Step {
 
 /// The diagram of what was asked for, as far as the run was computed.
 pub fn diagram(run: &Run, divergences: &[Divergence], ask: &Ask) -> Diagram {
-    let books: Vec<book::Book> = run.lanes().iter().map(|lane| book::Book::of(run, lane)).collect();
+    let drawn = run.lanes().iter().filter(|lane| ask.draws(lane.id));
+    let books: Vec<book::Book> = drawn.map(|lane| book::Book::of(run, lane)).collect();
     let chosen = choose::choose(run, &books, divergences, ask);
     build::build(&books, divergences, &chosen)
 }
