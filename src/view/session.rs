@@ -248,13 +248,13 @@ impl Session {
     /// Goes on to the end of the next pass in any lane. False: nothing will ever happen.
     pub fn step_forward(&mut self) -> bool {
         let until = self.now() + SEARCH_SPAN;
-        let before = self.ended_passes();
+        let told = self.told();
         for _ in 0..SEARCH_BUDGET {
             if self.now() >= until || self.next_turn().is_none() && self.is_quiet() {
                 return false;
             }
             self.step_mapped(until);
-            if self.ended_passes() != before {
+            if self.has_ended_pass(&told) {
                 return true;
             }
         }
@@ -265,9 +265,18 @@ impl Session {
         self.run.activity() == Activity::default()
     }
 
-    fn ended_passes(&self) -> usize {
-        let lanes = self.run.lanes().iter();
-        lanes.map(|lane| story::pass_ends(self.run.past(lane.id)).count()).sum()
+    /// How much is told of each lane up to now.
+    fn told(&self) -> Vec<usize> {
+        self.run.lanes().iter().map(|lane| self.run.past(lane.id).len()).collect()
+    }
+
+    /// Whether a pass has ended since so much was told.
+    fn has_ended_pass(&self, told: &[usize]) -> bool {
+        let mut lanes = self.run.lanes().iter().zip(told);
+        lanes.any(|(lane, told)| {
+            let new = self.run.past(lane.id).get(*told..).unwrap_or_default();
+            story::pass_ends(new).next().is_some()
+        })
     }
 
     /// Goes back to the end of the pass before. False: there is none; it is at the start now.
