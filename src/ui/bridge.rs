@@ -201,7 +201,7 @@ impl Run {
             picked: RwSignal::new(None),
             only: RwSignal::new(only),
         };
-        run.publish();
+        run.show();
         run.tell();
         run
     }
@@ -268,8 +268,15 @@ impl Run {
         self.read(|session| session.time_of(shown))
     }
 
-    /// Gives out what the lanes and the clock show now.
+    /// Gives out what the lanes and the clock show now, and every so often what is told of the run.
     pub fn publish(&self) {
+        self.show();
+        if self.changed.get_untracked().is_multiple_of(STORY_EVERY) {
+            self.tell();
+        }
+    }
+
+    fn show(&self) {
         for lane in LANES {
             let signal = self.stages[index(lane)];
             let stage = self.look(lane);
@@ -292,13 +299,10 @@ impl Run {
             self.failed.set(told.collect());
         }
         self.changed.update(|n| *n += 1);
-        if self.changed.get_untracked().is_multiple_of(STORY_EVERY) {
-            self.tell();
-        }
     }
 
     /// Gives out what is told of the run.
-    pub fn tell(&self) {
+    fn tell(&self) {
         let story = self.read(|session| Story {
             log: session.log(LOG_SHOWN),
             bands: session.bands(),
@@ -312,11 +316,16 @@ impl Run {
         self.story.set(Arc::new(story));
     }
 
+    /// Something was done.
+    fn settled(&self) {
+        self.done.update(|n| *n += 1);
+        self.show();
+        self.tell();
+    }
+
     fn jumped(&self) {
         self.jumps.update(|n| *n += 1);
-        self.done.update(|n| *n += 1);
-        self.publish();
-        self.tell();
+        self.settled();
     }
 
     /// To the end of the next pass, or of the one before.
@@ -413,9 +422,7 @@ impl Run {
             let surplus = entries.len().saturating_sub(CONSOLE_KEPT);
             entries.drain(..surplus);
         });
-        self.done.update(|n| *n += 1);
-        self.publish();
-        self.tell();
+        self.settled();
         answers
     }
 
@@ -427,9 +434,7 @@ impl Run {
     /// Catches a message in flight: `drop`, `drop at=wire`, `delay by=5s`, `duplicate`, `hold`.
     pub fn catch(&self, lane: LaneId, flight: u64, how: &str) -> bool {
         let caught = self.write(|session| session.catch(lane, flight, how));
-        self.done.update(|n| *n += 1);
-        self.publish();
-        self.tell();
+        self.settled();
         caught
     }
 
