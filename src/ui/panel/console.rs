@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::ui::bridge::{Entry, LaneId, Lanes, Output};
 use crate::ui::i18n::tr;
 use crate::ui::share;
-use crate::ui::state::Page;
+use crate::ui::state::{Page, Tab};
 use crate::ui::words;
 
 #[component]
@@ -102,7 +102,7 @@ fn shown(page: Page, entry: &Entry) -> AnyView {
                 </button>
             </p>
             {answers.collect_view()}
-            {super::costs::below(page, at, entry.line.clone(), None)}
+            {super::costs::below(page, at, entry.line.clone(), None, Some(Tab::Console))}
         </div>
     }
     .into_any()

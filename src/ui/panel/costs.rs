@@ -35,25 +35,36 @@ fn outcome(outcome: Outcome) -> String {
     }
 }
 
-/// What the line that was given then has cost, under the line itself. Nothing while it is unknown.
+/// What the line that was given then has cost, under the line itself. Nothing while it is unknown,
+/// nor anything new while the tab in which it stands is not looked at.
 pub fn below(
     page: Page,
     at: Time,
     line: String,
     only: Option<LaneId>,
+    tab: Option<Tab>,
 ) -> impl Fn() -> Option<AnyView> {
+    let known = Memo::new(move |before: Option<&Vec<LaneCost>>| {
+        if tab.is_some_and(|tab| page.tab.get() != tab) {
+            return before.cloned().unwrap_or_default();
+        }
+        page.run.story.with(|story| of_line(&story.costs, at, &line, only).unwrap_or_default())
+    });
     move || {
-        let lines = page.run.story.with(|story| {
-            let found = story.costs.binary_search_by_key(&at, |cost| cost.at).ok()?;
-            let cost = story.costs.get(found)?;
-            // Several lines of one moment have their cost together, told under the last.
-            let ours = cost.lines.last().is_some_and(|own| is_same(own, &line));
-            let lanes = cost.lanes.iter().filter(|cost| only.is_none_or(|lane| lane == cost.lane));
-            ours.then(|| lanes.map(in_one_line).collect::<Vec<_>>())
-        })?;
-        let lines = lines.into_iter().map(|line| view! { <span>{line}</span> });
-        Some(view! { <small class="cost">{lines.collect_view()}</small> }.into_any())
+        let costs = known.get();
+        let lines = costs.iter().map(|cost| view! { <span>{in_one_line(cost)}</span> });
+        let lines = (!costs.is_empty()).then(|| lines.collect_view());
+        lines.map(|lines| view! { <small class="cost">{lines}</small> }.into_any())
     }
+}
+
+fn of_line(costs: &[Cost], at: Time, line: &str, only: Option<LaneId>) -> Option<Vec<LaneCost>> {
+    let found = costs.binary_search_by_key(&at, |cost| cost.at).ok()?;
+    let cost = costs.get(found)?;
+    // Several lines of one moment have their cost together, told under the last.
+    let ours = cost.lines.last().is_some_and(|own| is_same(own, line));
+    let lanes = cost.lanes.iter().filter(|cost| only.is_none_or(|lane| lane == cost.lane));
+    ours.then(|| lanes.copied().collect())
 }
 
 /// A line as it was typed, and as it stands in the run.
@@ -91,10 +102,10 @@ pub fn Costs() -> impl IntoView {
     view! {
         <section class="costs">
             <h3>{move || tr!(costs.title)}</h3>
-            <Show when=move || known.with(Vec::is_empty)>
+            <Show when=move || known.with(|costs| costs.is_empty())>
                 <p class="hint-text">{move || tr!(costs.none)}</p>
             </Show>
-            <div class="cost-table" hidden=move || known.with(Vec::is_empty)>
+            <div class="cost-table" hidden=move || known.with(|costs| costs.is_empty())>
                 <table class="numbers">
                     <caption>{move || tr!(costs.caption)}</caption>
                     <thead>

@@ -103,7 +103,7 @@ fn Line(line: LogLine) -> impl IntoView {
     };
     let class = kind(&line.what);
     let given = typed(&line);
-    let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane));
+    let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane, None));
     view! {
         <li class=class>
             <button on:click=go title=move || tr!(log.go)>

@@ -87,7 +87,11 @@ impl Sheet {
         let (within, idle) = (RwSignal::new(None), RwSignal::new(false));
         let narrow = RwSignal::new(dom::media(NARROW));
         let (scale, width) = (RwSignal::new(2_usize), RwSignal::new(340.0));
-        let focus = Memo::new(move |_| wanted(page));
+        let focus = Memo::new(move |before: Option<&Focus>| {
+            // What is not looked at stays as it was.
+            let hidden = page.tab.get() != Tab::Diagram;
+            before.filter(|_| hidden).cloned().unwrap_or_else(|| wanted(page))
+        });
         let diagram = Memo::new(move |_| {
             // What is not looked at is not built.
             if page.tab.get() != Tab::Diagram {

@@ -156,7 +156,12 @@ fn widen(wide: RwSignal<bool>) -> AnyView {
 #[component]
 fn InLane(lane: LaneId) -> impl IntoView {
     let page = Page::get();
-    let asked = Memo::new(move |_| {
+    let open = move || page.tab.get() == Tab::Object;
+    let asked = Memo::new(move |before: Option<&Option<Asked>>| {
+        // What is not looked at stays as it was.
+        if !open() {
+            return before.cloned().flatten();
+        }
         let (own, key) = page.inspected.get()?;
         if own == lane {
             return Some(Asked { lane, key, instead_of: None });
@@ -165,7 +170,6 @@ fn InLane(lane: LaneId) -> impl IntoView {
         let (other, renamed) = page.run.counterpart(own, lane, &key)?;
         Some(Asked { lane, key: other, instead_of: renamed.then_some(key) })
     });
-    let open = move || page.tab.get() == Tab::Object;
     let standing = Memo::new(move |_| {
         // What is not looked at is not built.
         let asked = asked.get().filter(|_| open())?;
