@@ -95,10 +95,17 @@ impl Futures {
     /// One branch, as it was done.
     pub fn of(inputs: &[Input]) -> Futures {
         let mut futures = Futures::default();
-        for (done, input) in inputs.iter().enumerate() {
-            futures.note(input.clone(), done, None);
+        for input in inputs {
+            let (id, before) = (futures.next, futures.shown);
+            futures.nodes.insert(id, Node { input: input.clone(), parent: before, before });
+            (futures.next, futures.shown) = (id + 1, Some(id));
         }
         futures
+    }
+
+    /// How many inputs the branch that is shown has.
+    pub fn shown_len(&self) -> usize {
+        self.path(self.shown).len()
     }
 
     /// The inputs of the branch that is shown.
@@ -161,7 +168,8 @@ impl Futures {
 
     /// Shows another future; says where it leaves the one that was shown. None: there is no such.
     pub fn show(&mut self, id: Id, left: Left) -> Option<Time> {
-        let fork = self.fork(id)?;
+        self.nodes.get(&id)?;
+        let (_, fork) = self.beyond(id, &self.path(self.shown));
         self.leave(Some(left));
         self.undone.clear();
         self.shown = Some(id);
@@ -202,31 +210,26 @@ impl Futures {
 
     /// The other futures, newest first.
     pub fn list(&self) -> Vec<Future> {
-        let told = self.others().into_iter().rev().filter_map(|id| {
-            let own = self.own(id);
+        let shown = self.path(self.shown);
+        let told = self.others().into_iter().rev().map(|id| {
+            let (own, fork) = self.beyond(id, &shown);
             let lines = own.iter().take(LINES_TOLD).filter_map(|id| self.nodes.get(id));
             let lines: Vec<(Time, String)> =
                 lines.map(|node| (node.input.at, node.input.line.clone())).collect();
-            let (fork, more) = (self.fork(id)?, own.len() - lines.len());
-            Some(Future { id, fork, lines, more, left: self.left.get(&id).cloned() })
+            let more = own.len() - lines.len();
+            Future { id, fork, lines, more, left: self.left.get(&id).cloned() }
         });
         told.collect()
     }
 
-    /// What a branch has beyond what it shares with the one that is shown.
-    fn own(&self, end: Id) -> Vec<Id> {
-        let (own, shown) = (self.path(Some(end)), self.path(self.shown));
-        own[shared(&own, &shown)..].to_vec()
-    }
-
-    /// When a branch and the one that is shown begin to differ.
-    fn fork(&self, end: Id) -> Option<Time> {
-        self.nodes.get(&end)?;
-        let (own, shown) = (self.path(Some(end)), self.path(self.shown));
-        let from = shared(&own, &shown);
+    /// What a branch has beyond what it shares with the one that is shown, and when the two begin
+    /// to differ.
+    fn beyond(&self, end: Id, shown: &[Id]) -> (Vec<Id>, Time) {
+        let mut own = self.path(Some(end));
+        let from = own.iter().zip(shown).take_while(|(a, b)| a == b).count();
         let first = [own.get(from), shown.get(from)].into_iter().flatten();
-        let at = first.filter_map(|id| Some(self.nodes.get(id)?.input.given));
-        Some(at.min().unwrap_or_default())
+        let at = first.filter_map(|id| Some(self.nodes.get(id)?.input.given)).min();
+        (own.split_off(from), at.unwrap_or_default())
     }
 
     /// Drops the oldest of the other futures until there are at most so many.
@@ -304,11 +307,6 @@ impl Futures {
         futures.dropped = 0;
         Some(futures)
     }
-}
-
-/// How many inputs two branches have in common.
-fn shared(one: &[Id], other: &[Id]) -> usize {
-    one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

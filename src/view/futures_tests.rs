@@ -30,6 +30,17 @@ fn redo(futures: &mut Futures) -> Option<Time> {
 }
 
 #[test]
+fn a_branch_from_inputs_is_that_of_giving_them_one_by_one() {
+    let inputs = [input(10, "a"), input(20, "b"), input(30, "c")];
+    let mut given = Futures::default();
+    for (done, input) in inputs.iter().enumerate() {
+        given.note(input.clone(), done, None);
+    }
+    assert_eq!(Futures::of(&inputs), given);
+    assert_eq!(given.shown_len(), 3);
+}
+
+#[test]
 fn acting_in_the_past_keeps_the_future_that_it_cuts_off() {
     let futures = forked();
     assert_eq!(lines(&futures), "a c");

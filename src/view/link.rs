@@ -284,12 +284,10 @@ fn open(saved: Saved) -> Result<Session, Notice> {
             Futures::of(&inputs)
         }
     };
-    let inputs = futures.inputs();
-    if inputs.len() > INPUTS_MAX {
+    if futures.shown_len() > INPUTS_MAX {
         return Err(Notice::Malformed);
     }
-    let mut session = Session::at_start(Arc::new(scenario), saved.seed, inputs);
-    session.futures = futures;
+    let mut session = Session::at_start(Arc::new(scenario), saved.seed, futures);
     session.draft = saved.draft;
     session.seek(Time::from_nanos(saved.t.min(LATEST)));
     // What has failed on the way here is no news.

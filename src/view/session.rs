@@ -62,7 +62,7 @@ impl Session {
     pub fn open(scenario: Scenario, seed: Option<u64>) -> Session {
         let seed = seed.unwrap_or_else(|| scenario.seed());
         let start = scenario.start();
-        let mut session = Self::at_start(Arc::new(scenario), seed, Vec::new());
+        let mut session = Self::at_start(Arc::new(scenario), seed, Futures::default());
         session.seek(start);
         session
     }
@@ -73,9 +73,8 @@ impl Session {
         Self::open(shipped.load(), seed)
     }
 
-    pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, inputs: Vec<Input>) -> Session {
-        let futures = Futures::of(&inputs);
-        let run = Run::new(scenario, seed, inputs);
+    pub(super) fn at_start(scenario: Arc<Scenario>, seed: u64, futures: Futures) -> Session {
+        let run = Run::new(scenario, seed, futures.inputs());
         let memories = run.lanes().iter().map(|lane| (lane.id, Memory::default())).collect();
         Session {
             run,
@@ -296,7 +295,7 @@ impl Session {
         let scenario = self.run.scenario().clone();
         let draft = self.draft.take();
         let start = scenario.start();
-        *self = Self::at_start(scenario, seed, Vec::new());
+        *self = Self::at_start(scenario, seed, Futures::default());
         self.draft = draft;
         self.seek(start);
     }
