@@ -135,7 +135,8 @@ fn moment(session: &Session) -> (Time, Vec<u64>) {
 
 /// The other futures, but for what is only known where they were seen.
 fn branches(session: &Session) -> Vec<String> {
-    let told = session.futures().into_iter();
+    let told = session.futures();
+    let told = told.iter();
     told.map(|other| format!("{:?} {:?} {}", other.fork, other.lines, other.more)).collect()
 }
 

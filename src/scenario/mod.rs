@@ -23,7 +23,7 @@ mod text;
 
 pub use format::{FormatError, In};
 pub use metrics::Sample;
-pub use run::{Before, Entry, INPUTS_MAX, Input, Run, Told};
+pub use run::{Before, Entry, INPUTS_MAX, Input, Run, Told, Turn};
 pub use scenario::Scenario;
 pub use shell::{completions, perform};
 pub use shipped::{DEFAULT, Shipped, shipped};

@@ -66,6 +66,9 @@ pub enum Told {
     Verdict(Verdict),
 }
 
+/// A verdict that a lane came to: the number of its entry in the story, when, and which.
+pub type Turn<'a> = (usize, Time, &'a Verdict);
+
 /// What is told of one lane: all that was computed, and how much of it lies in the past.
 #[derive(Clone, Debug, Default)]
 struct Story {
@@ -73,6 +76,8 @@ struct Story {
     past: usize,
     /// What the lane had cost when its verdict changed, by the number of that entry.
     totals: BTreeMap<usize, Totals>,
+    /// How often it became another one.
+    changes: u64,
 }
 
 impl Story {
@@ -80,6 +85,7 @@ impl Story {
     fn push(&mut self, entry: Entry) {
         if self.past == self.entries.len() && self.past < ENTRIES_MAX {
             self.entries.push(entry);
+            self.changes += 1;
         }
         self.past = (self.past + 1).min(self.entries.len());
     }
@@ -93,12 +99,16 @@ impl Story {
     /// Takes what happened up to `now` for past, and finds the verdict of then.
     fn go_to(&mut self, now: Time) -> Verdict {
         self.past = self.entries.partition_point(|entry| entry.at <= now);
-        let past = self.entries.get(..self.past).unwrap_or_default();
-        let verdict = past.iter().rev().find_map(|entry| match &entry.what {
-            Told::Verdict(verdict) => Some(verdict.clone()),
-            Told::World(_) => None,
-        });
-        verdict.unwrap_or_default()
+        self.turns(self.past).next_back().map_or_else(Verdict::default, |(.., it)| it.clone())
+    }
+
+    /// The verdicts among its first entries. A long story is not walked for them.
+    fn turns(&self, until: usize) -> impl DoubleEndedIterator<Item = Turn<'_>> {
+        let numbers = self.totals.range(..until).map(|(number, _)| *number);
+        numbers.filter_map(|number| match self.entries.get(number)? {
+            Entry { at, what: Told::Verdict(verdict) } => Some((number, *at, verdict)),
+            _ => None,
+        })
     }
 
     /// Whether all that happened is told: then the past need not be listened to again.
@@ -108,6 +118,7 @@ impl Story {
 
     fn forget_future(&mut self) {
         self.entries.truncate(self.past);
+        self.changes += 1;
         self.totals.split_off(&self.past);
     }
 }
@@ -137,6 +148,8 @@ pub struct Run {
     next_script: usize,
     next_input: usize,
     stories: Vec<Story>,
+    /// How often an input was given, taken back, or done for the first time.
+    turned: u64,
     series: Vec<Series>,
     verdicts: Vec<Verdict>,
     /// How each lane was when its verdict was found: steps and hash. Nothing moves a verdict but
@@ -170,6 +183,7 @@ impl Run {
             next_script: 0,
             next_input: 0,
             stories: vec![Story::default(); lanes],
+            turned: 0,
             series: vec![Series::default(); lanes],
             verdicts: vec![Verdict::Converging; lanes],
             judged: vec![(u64::MAX, 0); lanes],
@@ -236,6 +250,24 @@ impl Run {
     /// What is told of a lane, the computed future included.
     pub fn story(&self, id: LaneId) -> &[Entry] {
         self.index(id).map_or(&[], |index| &self.stories[index].entries)
+    }
+
+    /// A number that grows with all that is told anew or no longer told: entries of stories, and
+    /// inputs. Going back and forth in what was computed leaves it as it is.
+    pub fn told(&self) -> u64 {
+        self.turned + self.stories.iter().map(|story| story.changes).sum::<u64>()
+    }
+
+    /// The verdicts that a lane came to, the computed future included.
+    pub fn turns(&self, id: LaneId) -> impl DoubleEndedIterator<Item = Turn<'_>> {
+        let story = self.index(id).map(|index| &self.stories[index]);
+        story.into_iter().flat_map(|story| story.turns(usize::MAX))
+    }
+
+    /// Since when the present verdict of a lane holds; none if it never came to one.
+    pub fn verdict_since(&self, id: LaneId) -> Option<Time> {
+        let story = &self.stories[self.index(id)?];
+        story.turns(story.past).next_back().map(|(_, at, _)| at)
     }
 
     /// What was measured of a lane up to now.
@@ -395,6 +427,7 @@ impl Run {
             if failed && old.is_none() && !of_script {
                 self.failed.insert(number);
             }
+            self.turned += u64::from(old.is_none());
         }
     }
 
@@ -524,6 +557,7 @@ impl Run {
             prints: None,
         });
         self.due = in_time(&self.inputs);
+        self.turned += 1;
         Some(self.inputs.len() - 1)
     }
 
@@ -561,6 +595,7 @@ impl Run {
         self.forget_future();
         self.inputs = inputs;
         self.due = in_time(&self.inputs);
+        self.turned += 1;
         self.run_until(at, budget)
     }
 }

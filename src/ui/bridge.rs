@@ -131,15 +131,15 @@ pub struct Story {
     /// Stretches of one verdict.
     pub bands: Vec<Band>,
     /// What happened when.
-    pub marks: Vec<Mark>,
+    pub marks: Arc<[Mark]>,
     /// Waits that were shortened.
     pub gaps: Vec<Gap>,
     /// The differing decisions, oldest first.
     pub divergences: Arc<[Divergence]>,
     /// What each action cost.
-    pub costs: Vec<Cost>,
+    pub costs: Arc<[Cost]>,
     /// The other futures, newest first.
-    pub futures: Vec<Future>,
+    pub futures: Arc<[Future]>,
     /// How many were dropped.
     pub dropped: u32,
 }

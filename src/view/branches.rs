@@ -1,11 +1,13 @@
 //! Going from one future of a session to another: undo, redo, and what was left.
 
+use std::sync::Arc;
+
 use crate::kernel::Time;
 
 use super::build;
 use super::futures::{Future, Left};
+use super::known::Readings;
 use super::session::{SEEK_BUDGET, Session};
-use super::story;
 
 /// Moments that are computed at once of a future that comes back, so that its marks and verdicts
 /// stand on the scrubber again.
@@ -42,8 +44,8 @@ impl Session {
     }
 
     /// The other futures, newest first.
-    pub fn futures(&self) -> Vec<Future> {
-        self.futures.list()
+    pub fn futures(&self) -> Arc<[Future]> {
+        self.known.futures.get(self.run.told(), || self.futures.list().into())
     }
 
     /// How many futures were dropped because there were too many.
@@ -64,7 +66,8 @@ impl Session {
     /// How the future that is shown stands.
     pub(super) fn left(&self) -> Left {
         let lanes = self.run.lanes().iter().map(|lane| {
-            let (verdict, since) = story::last_verdict(self.run.story(lane.id));
+            let last = self.run.turns(lane.id).next_back();
+            let (since, verdict) = last.map(|(_, at, it)| (at, it.clone())).unwrap_or_default();
             (lane.id, build::verdict_view(&verdict, since))
         });
         Left { end: self.run.end(), outcome: lanes.collect() }
@@ -90,6 +93,8 @@ impl Session {
             self.run_mapped(AHEAD_BUDGET, |session| (session.now() < end).then_some(end));
             self.seek(at);
         }
+        // Another branch may be shown without a word that is new.
+        self.known = Readings::default();
         // What failed in it was told when it was seen first.
         self.run.take_failed();
     }

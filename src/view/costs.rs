@@ -2,10 +2,11 @@
 //! lane had converged again, or until the next thing was done. Read off the whole computed run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::kernel::Time;
-use crate::scenario::{Before, Input, Run, Told};
+use crate::scenario::{Before, Input, Run, Turn};
 use crate::world::{Lane, LaneId, Totals, Verdict};
 
 use super::session::Session;
@@ -64,16 +65,15 @@ struct Act<'a> {
 
 impl Session {
     /// What each thing that was done has cost, in order; the computed future included.
-    pub fn costs(&self) -> Vec<Cost> {
-        list(&self.run)
+    pub fn costs(&self) -> Arc<[Cost]> {
+        let lanes = self.run.lanes().iter().map(|lane| self.run.latest_totals(lane.id));
+        let of = (self.run.told(), lanes.collect());
+        self.known.costs.get(of, || list(&self.run).into())
     }
 }
 
-/// A verdict of a lane's story: the number of its entry, when, and what.
-type Turn<'a> = (usize, Time, &'a Verdict);
-
 /// What everything that was done has cost, in order.
-fn list(run: &Run) -> Vec<Cost> {
+pub(super) fn list(run: &Run) -> Vec<Cost> {
     let mut acts: BTreeMap<Time, Act<'_>> = BTreeMap::new();
     let end = run.end();
     for (of_script, inputs) in [(true, run.script()), (false, run.inputs())] {
@@ -84,7 +84,7 @@ fn list(run: &Run) -> Vec<Cost> {
     }
     let acts: Vec<(Time, Act<'_>)> = acts.into_iter().collect();
     let lanes: Vec<(&Lane, Vec<Turn<'_>>)> =
-        run.lanes().iter().map(|lane| (lane, turns(run, lane.id))).collect();
+        run.lanes().iter().map(|lane| (lane, run.turns(lane.id).collect())).collect();
     let first = acts.len().saturating_sub(TOLD_MAX);
     let told = acts.iter().enumerate().skip(first).map(|(number, (at, act))| {
         let later = &acts[number + 1..];
@@ -93,15 +93,6 @@ fn list(run: &Run) -> Vec<Cost> {
         Cost { at: *at, lines: lines.collect(), lanes: costs.collect() }
     });
     told.filter(|cost| !cost.lanes.is_empty()).collect()
-}
-
-fn turns(run: &Run, lane: LaneId) -> Vec<Turn<'_>> {
-    let entries = run.story(lane).iter().enumerate();
-    let verdicts = entries.filter_map(|(number, entry)| match &entry.what {
-        Told::Verdict(verdict) => Some((number, entry.at, verdict)),
-        Told::World(_) => None,
-    });
-    verdicts.collect()
 }
 
 fn cost(
@@ -179,7 +170,7 @@ mod tests {
     fn own(session: &Session) -> Vec<Cost> {
         let inputs = session.run().inputs();
         let ours = |cost: &Cost| inputs.iter().any(|input| cost.lines.contains(&input.line));
-        session.costs().into_iter().filter(ours).collect()
+        session.costs().iter().filter(|cost| ours(cost)).cloned().collect()
     }
 
     fn totals(session: &Session, lane: LaneId) -> Totals {

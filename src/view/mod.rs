@@ -8,6 +8,7 @@ mod costs;
 mod divergence;
 pub mod futures;
 pub mod inspect;
+mod known;
 mod link;
 pub mod log;
 mod nodes;

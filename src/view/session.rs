@@ -1,7 +1,6 @@
 //! What the page holds: a run, the moment that is shown, and what a person can do with them. No web
 //! types; the page is a thin shell around it.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict, World};
 use super::build;
 use super::divergence;
 use super::futures::{Futures, Left};
+use super::known::Readings;
 use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
 use super::passes::{self, PassFilter, PassRow, Reason};
@@ -41,9 +41,6 @@ const SEARCH_SPAN: Duration = Duration::from_secs(3_600);
 /// Moments that a jump in time may compute.
 pub(super) const SEEK_BUDGET: u64 = 4_000_000;
 
-/// The divergences of a run, of this version and computed up to this moment.
-type Found = ((u64, Time), Arc<[Divergence]>);
-
 /// A run as it is looked at.
 pub struct Session {
     pub(super) run: Run,
@@ -51,8 +48,8 @@ pub struct Session {
     pub(super) memories: Vec<(LaneId, Memory)>,
     /// What a person did, with the futures that were left for another.
     pub(super) futures: Futures,
-    /// The divergences, with the version and the end of the run that they were looked up in.
-    divergences: RefCell<Option<Found>>,
+    /// What was read off the run.
+    pub(super) known: Readings,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
 }
@@ -81,7 +78,7 @@ impl Session {
             curve: Curve::default(),
             memories,
             futures,
-            divergences: RefCell::default(),
+            known: Readings::default(),
             draft: None,
         }
     }
@@ -428,7 +425,7 @@ impl Session {
             Verdict::Waiting { .. } if lane.world.is_busy() => Verdict::Converging,
             verdict => verdict,
         };
-        let since = story::verdict_since(self.run.past(id)).unwrap_or(Time::ZERO);
+        let since = self.run.verdict_since(id).unwrap_or(Time::ZERO);
         let memory = self.memories.iter_mut().find(|(of, _)| *of == id);
         memory
             .map_or_else(Stage::default, |(_, memory)| build::stage(lane, &verdict, since, memory))
@@ -468,11 +465,13 @@ impl Session {
     }
 
     /// The marks of the whole run, the computed future included.
-    pub fn marks(&self) -> Vec<Mark> {
-        let mut forks: Vec<Time> = self.futures().iter().map(|future| future.fork).collect();
-        forks.sort();
-        forks.dedup();
-        story::marks(&self.run, &self.divergences(), &forks)
+    pub fn marks(&self) -> Arc<[Mark]> {
+        self.known.marks.get(self.run.told(), || {
+            let mut forks: Vec<Time> = self.futures().iter().map(|future| future.fork).collect();
+            forks.sort();
+            forks.dedup();
+            story::marks(&self.run, &self.divergences(), &forks).into()
+        })
     }
 
     /// Stretches of the whole run in which a lane's verdict stayed the same.
@@ -482,16 +481,7 @@ impl Session {
 
     /// The decisions in which the lanes differ as far as the run was computed, oldest first.
     pub fn divergences(&self) -> Arc<[Divergence]> {
-        let version = (self.version(), self.end());
-        let mut known = self.divergences.borrow_mut();
-        match &*known {
-            Some((of, found)) if *of == version => found.clone(),
-            _ => {
-                let found: Arc<[Divergence]> = divergence::all(&self.run).into();
-                *known = Some((version, found.clone()));
-                found
-            }
-        }
+        self.known.divergences.get(self.run.told(), || divergence::all(&self.run).into())
     }
 
     /// The run, or what led to something in it, as a space-time diagram.

@@ -3,7 +3,7 @@
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
-use crate::world::{Lane, LaneId, Occurrence, Verdict};
+use crate::world::{Lane, LaneId, Occurrence};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
@@ -17,21 +17,6 @@ pub fn pass_ends(entries: &[Entry]) -> impl DoubleEndedIterator<Item = Time> + '
         Told::World(Occurrence::PassEnded(_)) => Some(entry.at),
         _ => None,
     })
-}
-
-/// Since when the present verdict holds.
-pub fn verdict_since(entries: &[Entry]) -> Option<Time> {
-    let last = entries.iter().rev().find(|entry| matches!(entry.what, Told::Verdict(_)));
-    last.map(|entry| entry.at)
-}
-
-/// The last verdict that is told, and since when it holds.
-pub fn last_verdict(entries: &[Entry]) -> (Verdict, Time) {
-    let verdict = |entry: &Entry| match &entry.what {
-        Told::Verdict(verdict) => Some((verdict.clone(), entry.at)),
-        Told::World(_) => None,
-    };
-    entries.iter().rev().find_map(verdict).unwrap_or_default()
 }
 
 /// The newest `limit` lines, newest last.
@@ -148,13 +133,12 @@ pub fn bands(run: &Run) -> Vec<Band> {
     for lane in run.lanes() {
         let mut open =
             Band { lane: lane.id, from: Time::ZERO, to: run.end(), verdict: "converging" };
-        for entry in run.story(lane.id) {
-            let Told::Verdict(verdict) = &entry.what else { continue };
+        for (_, at, verdict) in run.turns(lane.id) {
             if verdict.word() == open.verdict {
                 continue;
             }
-            let next = Band { from: entry.at, verdict: verdict.word(), ..open.clone() };
-            open.to = entry.at;
+            let next = Band { from: at, verdict: verdict.word(), ..open.clone() };
+            open.to = at;
             bands.push(std::mem::replace(&mut open, next));
         }
         bands.push(open);

@@ -77,7 +77,7 @@ pub fn draw(
     });
     let gaps: Vec<(f64, String)> = gaps.collect();
     let mut last = [f64::MIN; 2];
-    for mark in &story.marks {
+    for mark in story.marks.iter() {
         let x = x_of(mark.at);
         if mark.what == MarkKind::Pass {
             // Closer than this they are one mark to the eye.
