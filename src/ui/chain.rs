@@ -93,12 +93,11 @@ impl Link {
     /// Leads the stage to its moment.
     pub fn go(&self, page: Page) {
         let Some(at) = self.at else { return };
-        page.playing.set(false);
         if let Some((lane, number)) = self.pass
             && self.pass != page.run.picked.get_untracked()
         {
             page.pick(lane, number);
         }
-        page.run.seek(at);
+        page.go(at);
     }
 }

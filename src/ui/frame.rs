@@ -134,8 +134,7 @@ impl Frames {
             Turn::On => {}
             Turn::Back(at) => page.run.seek(at),
             Turn::Stop(at) => {
-                page.playing.set(false);
-                page.run.seek(at);
+                page.go(at);
             }
         }
     }

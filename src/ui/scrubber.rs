@@ -42,8 +42,7 @@ pub fn Scrubber() -> impl IntoView {
         match drag.get_untracked() {
             Drag::No => {}
             Drag::Moment => {
-                page.playing.set(false);
-                page.run.seek(at);
+                page.go(at);
             }
             Drag::Stretch(from) => page.range.set(Range::between(from, at)),
             Drag::From => page.range.update(|range| *range = range.moved_from(at)),

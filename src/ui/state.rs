@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::{ObjectKey, Str};
+use crate::kernel::Time;
 use crate::view::LoopId;
 use crate::view::range::Range;
 use crate::view::spacetime::Focus;
@@ -180,6 +181,12 @@ impl Page {
         self.tab.set(Tab::Console);
         let answers = self.run.act(line, lanes);
         self.follow(&answers);
+    }
+
+    /// Leads the stage to a moment, where time stands still.
+    pub fn go(&self, at: Time) {
+        self.playing.set(false);
+        self.run.seek(at);
     }
 
     /// Picks a pass to be looked at closely, from its own link of the chain back.

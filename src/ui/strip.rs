@@ -52,10 +52,7 @@ fn one(page: Page, found: &Divergence) -> AnyView {
             class="difference-go"
             class:lit=near
             title=tr!(divergence.go)
-            on:click=move |_| {
-                page.playing.set(false);
-                page.run.seek(at);
-            }
+            on:click=move |_| page.go(at)
         >
             {icon("diamond")}
             <span>

@@ -31,15 +31,12 @@ pub fn step(page: Page, forward: bool) {
 
 /// To the first moment.
 pub fn to_start(page: Page) {
-    page.playing.set(false);
-    page.run.seek(crate::kernel::Time::ZERO);
+    page.go(crate::kernel::Time::ZERO);
 }
 
 /// To the last that was computed.
 pub fn to_end(page: Page) {
-    page.playing.set(false);
-    let end = page.run.clock.with_untracked(|clock| clock.end);
-    page.run.seek(end);
+    page.go(page.run.clock.with_untracked(|clock| clock.end));
 }
 
 /// Takes back what was done last.
@@ -224,7 +221,6 @@ pub fn to_mark(page: Page, forward: bool) {
         false => moments.into_iter().filter(|at| *at < now).max(),
     };
     if let Some(to) = to {
-        page.playing.set(false);
-        page.run.seek(to);
+        page.go(to);
     }
 }

@@ -88,10 +88,7 @@ fault drop to=replicaset kind=Pod type=DELETED";
 /// A line leads to the moment at which it was given.
 fn shown(page: Page, entry: &Entry) -> AnyView {
     let at = entry.at;
-    let go = move |_| {
-        page.playing.set(false);
-        page.run.seek(at);
-    };
+    let go = move |_| page.go(at);
     let answers = entry.answers.iter().map(|(lane, output)| answer(*lane, output));
     view! {
         <div class="entry">

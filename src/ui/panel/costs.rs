@@ -123,10 +123,7 @@ pub fn Costs() -> impl IntoView {
 
 fn row(page: Page, cost: &Cost) -> AnyView {
     let at = cost.at;
-    let go = move |_| {
-        page.playing.set(false);
-        page.run.seek(at);
-    };
+    let go = move |_| page.go(at);
     let line = cost.lines.join("\n");
     let lanes = LANES.into_iter().filter_map(|lane| {
         let cost = cost.lanes.iter().find(|cost| cost.lane == lane)?;

@@ -53,10 +53,7 @@ pub fn Events() -> impl IntoView {
 /// A row leads to the moment at which the Event was seen last.
 fn row(page: Page, event: &EventRow) -> AnyView {
     let at = event.at;
-    let go = move |_| {
-        page.playing.set(false);
-        page.run.seek(at);
-    };
+    let go = move |_| page.go(at);
     let count = (event.count > 1).then(|| format!(" ×{}", event.count));
     view! {
         <li class:warning=event.warning>

@@ -87,10 +87,7 @@ fn numbered(lines: &[LogLine]) -> Vec<(usize, LogLine)> {
 fn Line(line: LogLine) -> impl IntoView {
     let page = Page::get();
     let at = line.at;
-    let go = move |_| {
-        page.playing.set(false);
-        page.run.seek(at);
-    };
+    let go = move |_| page.go(at);
     let lane = line.lane;
     let chip = move || {
         lane.map(|lane| {

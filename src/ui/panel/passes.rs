@@ -113,9 +113,8 @@ fn one(page: Page, row: &PassRow) -> AnyView {
     let (lane, number, at) = (row.lane, row.pass.number, row.pass.decided);
     let picked = move || page.run.picked.get() == Some((lane, number));
     let go = move |_| {
-        page.playing.set(false);
         page.pick(lane, number);
-        page.run.seek(at);
+        page.go(at);
     };
     let (name, pass) = (words::loop_of(row), row.pass.clone());
     view! {

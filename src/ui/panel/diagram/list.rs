@@ -35,9 +35,8 @@ fn one(sheet: Sheet, place: usize, found: &Divergence) -> AnyView {
     let (at, pass) = (found.at, found.pass);
     let shown = move || sheet.focus.get() == Focus::Divergence(place);
     let go = move |_| {
-        page.playing.set(false);
         page.focus.set(Some(Focus::Divergence(place)));
-        page.run.seek(at);
+        page.go(at);
         sheet.select_pass(pass);
     };
     let echoes = match found.echoes {

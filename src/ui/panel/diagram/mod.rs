@@ -206,11 +206,10 @@ impl Sheet {
             })
         });
         let Some((at, pass)) = found else { return };
-        self.page.playing.set(false);
         if let Some(number) = pass {
             self.page.pick(which.0, number);
         }
-        self.page.run.seek(at);
+        self.page.go(at);
     }
 }
 

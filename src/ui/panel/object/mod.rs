@@ -250,9 +250,3 @@ fn head(page: Page, asked: &Asked, standing: Memo<Option<Standing>>) -> AnyView 
     }
     .into_any()
 }
-
-/// Leads the stage to a moment.
-fn go(page: Page, at: crate::kernel::Time) {
-    page.playing.set(false);
-    page.run.seek(at);
-}

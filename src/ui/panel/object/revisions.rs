@@ -8,7 +8,7 @@ use crate::ui::i18n::tr;
 use crate::ui::state::{Page, Tab};
 use crate::view::inspect::{FieldChange, Record, Revision, RevisionKind, Writer};
 
-use super::{go, words};
+use super::words;
 
 /// Revisions shown before somebody asks for more.
 const SHOWN: usize = 8;
@@ -79,7 +79,7 @@ fn row(page: Page, lane: LaneId, one: &Revision) -> AnyView {
     let here = move || page.run.clock.with(|clock| clock.now == at);
     view! {
         <li class:later=later aria-current=move || here().then_some("time")>
-            <button class="moment" title=tr!(log.go) on:click=move |_| go(page, at)>
+            <button class="moment" title=tr!(log.go) on:click=move |_| page.go(at)>
                 <time class="mono">{format::clock(at)}</time>
                 <span>
                     <span class="mono">{format!("#{}", one.revision)}</span>

@@ -12,7 +12,7 @@ use crate::view::inspect::{
     StepState,
 };
 
-use super::{go, words};
+use super::words;
 
 /// A part of what is shown, that changes only when it does.
 fn part<T>(standing: Memo<Option<Standing>>, f: fn(&Standing) -> T) -> Memo<T>
@@ -147,7 +147,7 @@ fn moment(
             page.pick(lane, number);
             page.tab.set(Tab::Passes);
         }
-        go(page, at);
+        page.go(at);
     };
     view! {
         <li>
