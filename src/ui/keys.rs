@@ -64,12 +64,7 @@ fn press(page: Page, event: &KeyboardEvent) -> bool {
 /// Shows the console, ready to be written into.
 fn to_console(page: Page) {
     page.tab.set(Tab::Console);
-    request_animation_frame(|| {
-        let line = document().get_element_by_id("command-line");
-        if let Some(line) = line.and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
-            let _ = line.focus();
-        }
-    });
+    super::dom::focus_soon("command-line");
 }
 
 fn is_slider(element: &HtmlElement) -> bool {
