@@ -194,9 +194,14 @@ pub fn woken(wake: &Cause) -> String {
 
 /// The loop of a pass, for a kubelet with its node.
 pub fn loop_of(row: &PassRow) -> String {
-    match &row.pass.node {
-        Some(node) => format!("{} {node}", loop_name(row.id)),
-        None => loop_name(row.id).to_owned(),
+    loop_on(row.id, row.pass.node.as_deref())
+}
+
+/// A loop's name, with the node's if it is a kubelet.
+pub fn loop_on(id: LoopId, node: Option<&str>) -> String {
+    match node {
+        Some(node) => format!("{} {node}", loop_name(id)),
+        None => loop_name(id).to_owned(),
     }
 }
 

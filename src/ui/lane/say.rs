@@ -61,10 +61,7 @@ fn latest(stage: &Stage) -> Option<(LoopId, PassView)> {
 }
 
 fn sentence(id: LoopId, pass: &PassView) -> AnyView {
-    let name = match &pass.node {
-        Some(node) => format!("{} {node}", words::loop_name(id)),
-        None => words::loop_name(id).to_owned(),
-    };
+    let name = words::loop_on(id, pass.node.as_deref());
     let dot = || view! { <span class="between">" · "</span> };
     let sees = words::sees(pass).map(|text| view! { <span class="o">{text}</span>{dot()} });
     let wants = words::wants(pass).map(|text| view! { <span class="d">{text}</span>{dot()} });

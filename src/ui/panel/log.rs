@@ -155,10 +155,7 @@ fn text(what: &Happening) -> AnyView {
             view! { <b>{tr!(log.fault)}</b>" "{text} }.into_any()
         }
         Happening::Pass(id, pass) => {
-            let name = match &pass.node {
-                Some(node) => format!("{} {node}", words::loop_name(*id)),
-                None => words::loop_name(*id).to_owned(),
-            };
+            let name = words::loop_on(*id, pass.node.as_deref());
             view! {
                 <b>{name}</b>
                 " "

@@ -239,8 +239,7 @@ pub fn next(next: &Next) -> String {
 /// Who wrote a revision.
 pub fn writer(writer: &Writer) -> String {
     match writer {
-        Writer::Pass { id, node: Some(node), .. } => format!("{} {node}", common::loop_name(*id)),
-        Writer::Pass { id, .. } => common::loop_name(*id).to_owned(),
+        Writer::Pass { id, node, .. } => common::loop_on(*id, node.as_deref()),
         Writer::Line { line, .. } => line.to_string(),
         Writer::Component(name) => name.to_string(),
     }
