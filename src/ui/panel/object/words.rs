@@ -45,35 +45,15 @@ pub fn step_key(state: StepState) -> &'static str {
 /// What is the matter.
 pub fn what(finding: &Finding) -> String {
     let object = common::object(&finding.object);
-    match &finding.what {
-        What::Unobserved { .. }
-        | What::NoSet
-        | What::SetSize { .. }
-        | What::Paused
-        | What::Deadline
-        | What::Blocked { .. }
-        | What::Missing { .. }
-        | What::Surplus { .. }
-        | What::InOrder { .. } => of_pods(object, &finding.what),
-        What::Unschedulable
-        | What::NoNode
-        | What::NodeOff { .. }
-        | What::NodeCut { .. }
-        | What::KubeletDown { .. }
-        | What::NodeNotReady => of_node(object, &finding.what),
-        What::NotPulled { .. }
-        | What::CrashLoop { .. }
-        | What::Ended { .. }
-        | What::Starting { .. }
-        | What::StartupProbe { .. }
-        | What::NotReady { .. }
-        | What::PodFailed { .. } => of_container(object, &finding.what),
-        other => of_rest(object, other),
-    }
+    let (object, what) = (object.as_str(), &finding.what);
+    of_pods(object, what)
+        .or_else(|| of_node(object, what))
+        .or_else(|| of_container(object, what))
+        .unwrap_or_else(|| of_rest(object, what))
 }
 
-fn of_pods(object: String, what: &What) -> String {
-    match what {
+fn of_pods(object: &str, what: &What) -> Option<String> {
+    Some(match what {
         What::Unobserved { generation, observed } => {
             tr!(find.unobserved, object = object, generation = generation, observed = observed)
         }
@@ -98,24 +78,24 @@ fn of_pods(object: String, what: &What) -> String {
             tr!(find.surplus, object = object, want = want, have = have)
         }
         What::InOrder { pod } => tr!(find.in_order, object = object, pod = pod),
-        _ => object,
-    }
+        _ => return None,
+    })
 }
 
-fn of_node(object: String, what: &What) -> String {
-    match what {
+fn of_node(object: &str, what: &What) -> Option<String> {
+    Some(match what {
         What::Unschedulable => tr!(find.unschedulable, object = object),
         What::NoNode => tr!(find.no_node, object = object),
         What::NodeOff { node } => tr!(find.node_off, object = object, node = node),
         What::NodeCut { node } => tr!(find.node_cut, object = object, node = node),
         What::KubeletDown { node } => tr!(find.kubelet_down, object = object, node = node),
         What::NodeNotReady => tr!(find.node_not_ready, object = object),
-        _ => object,
-    }
+        _ => return None,
+    })
 }
 
-fn of_container(object: String, what: &What) -> String {
-    match what {
+fn of_container(object: &str, what: &What) -> Option<String> {
+    Some(match what {
         What::NotPulled { container, image, reason } => tr!(
             find.not_pulled,
             object = object,
@@ -150,11 +130,11 @@ fn of_container(object: String, what: &What) -> String {
             tr!(find.not_ready, object = object, container = container)
         }
         What::PodFailed { reason } => tr!(find.pod_failed, object = object, reason = reason),
-        _ => object,
-    }
+        _ => return None,
+    })
 }
 
-fn of_rest(object: String, what: &What) -> String {
+fn of_rest(object: &str, what: &What) -> String {
     match what {
         What::NotSimulated => tr!(find.not_simulated, object = object),
         What::Finalizers { names } => tr!(find.finalizers, object = object, names = names),
@@ -175,7 +155,7 @@ fn of_rest(object: String, what: &What) -> String {
         What::Condition { kind, reason } => {
             tr!(find.condition, object = object, kind = kind, reason = reason)
         }
-        _ => object,
+        _ => object.to_owned(),
     }
 }
 
