@@ -10,6 +10,7 @@ pub mod diff;
 pub mod draft;
 mod editor;
 mod events;
+mod lanes;
 mod log;
 mod metrics;
 mod object;

@@ -47,22 +47,12 @@ pub fn Passes() -> impl IntoView {
 }
 
 fn lanes(filter: RwSignal<PassFilter>) -> AnyView {
-    let one = move |lane: Option<LaneId>| {
-        view! {
-            <button
-                aria-pressed=move || (filter.with(|filter| filter.lane) == lane).to_string()
-                on:click=move |_| filter.update(|filter| filter.lane = lane)
-            >
-                {move || lane.map_or_else(|| tr!(lane.both), words::lane_word)}
-            </button>
-        }
-        .into_any()
+    let one = move |lane| {
+        let choose = move |lane| filter.update(|filter| filter.lane = lane);
+        super::lanes::button(lane, move || filter.with(|filter| filter.lane), choose)
     };
-    let choices = [None, Some(LANES[0]), Some(LANES[1])].map(one).collect_view();
-    view! {
-        <div class="segments" role="group" aria-label=move || tr!(lane.which)>{choices}</div>
-    }
-    .into_any()
+    let choices = [None, Some(LANES[0]), Some(LANES[1])].map(one);
+    super::lanes::group(choices.collect_view().into_any())
 }
 
 /// Those that have a desk in either lane.

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use crate::ui::bridge::LANES;
 use crate::ui::format;
 use crate::ui::i18n::tr;
+use crate::ui::panel::lanes;
 use crate::ui::words;
-use crate::view::LaneId;
 use crate::view::spacetime::Focus;
 
 use super::{SCALES, Sheet};
@@ -85,16 +85,8 @@ fn focus(sheet: Sheet) -> AnyView {
 }
 
 fn lanes(sheet: Sheet) -> AnyView {
-    let one = move |lane: Option<LaneId>| {
-        view! {
-            <button
-                aria-pressed=move || (sheet.shown_lane() == lane).to_string()
-                on:click=move |_| sheet.lane.set(lane)
-            >
-                {move || lane.map_or_else(|| tr!(lane.both), words::lane_word)}
-            </button>
-        }
-        .into_any()
+    let one = move |lane| {
+        lanes::button(lane, move || sheet.shown_lane(), move |lane| sheet.lane.set(lane))
     };
     let choices = move || {
         let both = (!sheet.narrow.get()).then(|| one(None));
@@ -102,7 +94,7 @@ fn lanes(sheet: Sheet) -> AnyView {
     };
     view! {
         <Show when=move || sheet.page.run.only.get().is_none() && !sheet.is_of_pass()>
-            <div class="segments" role="group" aria-label=move || tr!(lane.which)>{choices}</div>
+            {lanes::group(choices.into_any())}
         </Show>
     }
     .into_any()

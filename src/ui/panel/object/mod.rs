@@ -15,6 +15,7 @@ use crate::ui::state::{Page, Tab};
 use crate::ui::words as common;
 use crate::view::inspect::{Record, Standing};
 
+use super::lanes;
 use super::passes::chip;
 
 /// What is asked of a lane.
@@ -117,23 +118,11 @@ fn chooser(page: Page) -> AnyView {
 }
 
 fn lane_switch(page: Page, which: RwSignal<Option<LaneId>>) -> AnyView {
-    let one = move |lane: Option<LaneId>| {
-        view! {
-            <button
-                aria-pressed=move || (which.get() == lane).to_string()
-                on:click=move |_| which.set(lane)
-            >
-                {move || lane.map_or_else(|| tr!(lane.both), common::lane_word)}
-            </button>
-        }
-        .into_any()
-    };
+    let one = move |lane| lanes::button(lane, move || which.get(), move |lane| which.set(lane));
     let choices = move || [Some(LANES[0]), Some(LANES[1]), None].map(one).collect_view();
     view! {
         <Show when=move || page.run.only.get().is_none()>
-            <div class="segments" role="group" aria-label=move || tr!(lane.which)>
-                {choices}
-            </div>
+            {lanes::group(choices.into_any())}
         </Show>
     }
     .into_any()
