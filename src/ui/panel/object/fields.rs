@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ui::i18n::tr;
 use crate::view::inspect::{FieldRow, Line, Owner, Record};
 
-use super::words;
+use super::{left_out, show_more, words};
 
 /// Lines shown before somebody asks for more.
 const SHOWN: usize = 24;
@@ -37,20 +37,7 @@ pub fn Fields(record: Memo<Option<Record>>) -> impl IntoView {
         });
         rows.collect_view()
     };
-    let more = move || {
-        let hidden = told.with(|(lines, _)| lines.len().saturating_sub(SHOWN));
-        (hidden > 0 && !all.get()).then(|| {
-            view! {
-                <button class="plain-button show-more" on:click=move |_| all.set(true)>
-                    {tr!(object.more, n = hidden)}
-                </button>
-            }
-        })
-    };
-    let left_out = move || {
-        let more = told.with(|(_, more)| *more);
-        (more > 0).then(|| view! { <p class="left-out">{tr!(object.left_out, n = more)}</p> })
-    };
+    let hidden = move || told.with(|(lines, _)| lines.len().saturating_sub(SHOWN));
     let has_status = Memo::new(move |_| {
         told.with(|(lines, _): &(Vec<Line>, usize)| lines.iter().any(|line| line.1.is_some()))
     });
@@ -74,8 +61,8 @@ pub fn Fields(record: Memo<Option<Record>>) -> impl IntoView {
                 </thead>
                 <tbody>{rows}</tbody>
             </table>
-            {more}
-            {left_out}
+            {show_more(all, hidden)}
+            {move || left_out(told.with(|(_, more)| *more))}
         </section>
     }
     .into_any()

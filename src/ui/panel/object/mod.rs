@@ -239,3 +239,23 @@ fn head(page: Page, asked: &Asked, standing: Memo<Option<Standing>>) -> AnyView 
     }
     .into_any()
 }
+
+/// The button that shows what is folded, and how much that is; nothing once it is shown.
+fn show_more(all: RwSignal<bool>, hidden: impl Fn() -> usize) -> impl Fn() -> Option<AnyView> {
+    move || {
+        let n = hidden();
+        (n > 0 && !all.get()).then(|| {
+            view! {
+                <button class="plain-button show-more" on:click=move |_| all.set(true)>
+                    {tr!(object.more, n = n)}
+                </button>
+            }
+            .into_any()
+        })
+    }
+}
+
+/// How much a bound left out, if it did.
+fn left_out(n: usize) -> Option<AnyView> {
+    (n > 0).then(|| view! { <p class="left-out">{tr!(object.left_out, n = n)}</p> }.into_any())
+}

@@ -8,7 +8,7 @@ use crate::ui::i18n::tr;
 use crate::ui::state::{Page, Tab};
 use crate::view::inspect::{FieldChange, Record, Revision, RevisionKind, Writer};
 
-use super::words;
+use super::{show_more, words};
 
 /// Revisions shown before somebody asks for more.
 const SHOWN: usize = 8;
@@ -30,21 +30,12 @@ pub fn Revisions(lane: LaneId, record: Memo<Option<Record>>) -> impl IntoView {
         let rows = revisions.iter().take(shown).map(|one| row(page, lane, one));
         view! { <ol class="revisions">{rows.collect_view()}</ol> }.into_any()
     };
-    let more = move || {
-        let hidden = told.with(|revisions| revisions.len().saturating_sub(SHOWN));
-        (hidden > 0 && !all.get()).then(|| {
-            view! {
-                <button class="plain-button show-more" on:click=move |_| all.set(true)>
-                    {tr!(object.more, n = hidden)}
-                </button>
-            }
-        })
-    };
+    let hidden = move || told.with(|revisions| revisions.len().saturating_sub(SHOWN));
     view! {
         <section class="part">
             <h4>{move || tr!(object.revisions)}</h4>
             {rows}
-            {more}
+            {show_more(all, hidden)}
         </section>
     }
     .into_any()

@@ -12,7 +12,7 @@ use crate::view::inspect::{
     StepState,
 };
 
-use super::words;
+use super::{left_out, words};
 
 /// A part of what is shown, that changes only when it does.
 fn part<T>(standing: Memo<Option<Standing>>, f: fn(&Standing) -> T) -> Memo<T>
@@ -169,15 +169,11 @@ pub fn Family(lane: LaneId, standing: Memo<Option<Standing>>) -> impl IntoView {
         let (family, _) = told.get();
         family.iter().map(|one| member(page, lane, one)).collect_view()
     };
-    let more = move || {
-        let more = told.with(|(_, more)| *more);
-        (more > 0).then(|| view! { <p class="left-out">{tr!(object.left_out, n = more)}</p> })
-    };
     view! {
         <section class="part">
             <h4>{move || tr!(object.family)}</h4>
             <ul class="family">{rows}</ul>
-            {more}
+            {move || left_out(told.with(|(_, more)| *more))}
         </section>
     }
     .into_any()
