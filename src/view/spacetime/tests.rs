@@ -224,9 +224,9 @@ fn a_knob_that_is_turned_is_a_fault_and_not_something_that_reaches_the_server() 
     session.act("knob replicaset workers=2", None, In::Both);
     session.seek(Time::from_secs(6));
     let diagram = session.diagram(&ask(Focus::Everything));
-    let knob = diagram.items.iter().find_map(|item| match &item.what {
-        What::Did { line, .. } | What::Fault { line } if line.starts_with("knob") => Some(item),
-        _ => None,
+    let knob = diagram.items.iter().find(|item| match &item.what {
+        What::Did { line, .. } | What::Fault { line } => line.starts_with("knob"),
+        _ => false,
     });
     assert!(knob.is_some_and(|knob| matches!(knob.what, What::Fault { .. })), "{knob:?}");
 }
