@@ -144,6 +144,15 @@ impl In {
     }
 }
 
+impl From<LaneId> for In {
+    fn from(lane: LaneId) -> In {
+        match lane {
+            LaneId::Edge => In::Edge,
+            LaneId::Level => In::Level,
+        }
+    }
+}
+
 /// Objects that there are many of: each is made `count` times, with its number after its name.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -212,11 +212,3 @@ impl Page {
         self.run.only.get().or(self.solo.get())
     }
 }
-
-/// That lane alone.
-pub fn only(lane: LaneId) -> Lanes {
-    match lane {
-        LaneId::Edge => Lanes::Edge,
-        LaneId::Level => Lanes::Level,
-    }
-}

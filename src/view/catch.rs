@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::scenario::In;
 use crate::world::{ControllerId, Fate, Flight, LaneId, World};
 
 use super::session::Session;
@@ -25,11 +24,7 @@ impl Session {
             (verb, message) = ("reorder", neighbour);
         }
         let line = line(world, message, verb, rest);
-        let lanes = match lane {
-            LaneId::Edge => In::Edge,
-            LaneId::Level => In::Level,
-        };
-        !self.act(line.trim(), None, lanes).iter().any(|(_, output)| output.error)
+        !self.act(line.trim(), None, lane.into()).iter().any(|(_, output)| output.error)
     }
 
     /// Whether a message has one in front of it on its way to the same loop.

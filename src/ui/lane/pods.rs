@@ -10,7 +10,7 @@ use crate::ui::bridge::Lanes;
 use crate::ui::dom;
 use crate::ui::i18n::tr;
 use crate::ui::menu::{lines, place_of};
-use crate::ui::state::{Page, What, only};
+use crate::ui::state::{Page, What};
 use crate::ui::words;
 use crate::view::{PodCell, PodLook, Stage};
 
@@ -85,7 +85,7 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
         }
         event.prevent_default();
         if let Some(pod) = pod.get_untracked() {
-            let lanes = if event.shift_key() { only(lane.id) } else { Lanes::Both };
+            let lanes = if event.shift_key() { lane.id.into() } else { Lanes::Both };
             page.act(&lines::delete_pod(&pod.key), lanes);
         }
     };

@@ -22,7 +22,7 @@ use super::bridge::Lanes;
 use super::dom;
 use super::i18n::tr;
 use super::icon::icon;
-use super::state::{Page, Target, What, only};
+use super::state::{Page, Target, What};
 use super::words;
 
 /// Where a click happened, and whether it was a pointer's: from the keyboard it counts as beside
@@ -55,7 +55,7 @@ impl Open {
         if self.both.get_untracked() {
             Lanes::Both
         } else {
-            only(self.target.with_value(|target| target.lane))
+            self.target.with_value(|target| target.lane).into()
         }
     }
 
