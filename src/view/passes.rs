@@ -73,8 +73,8 @@ pub enum Reason {
 pub fn list(run: &Run, filter: PassFilter, before: usize, after: usize) -> Vec<PassRow> {
     let (mut past, mut future): (Vec<PassRow>, Vec<PassRow>) = Default::default();
     let fits = |pass: &&Arc<PassRecord>| {
-        let idle = pass.does.is_empty() && pass.error.is_none() && !pass.crashed;
-        (filter.idle || !idle) && filter.id.is_none_or(|id| id == loop_id(pass.controller))
+        (filter.idle || !pass.is_idle())
+            && filter.id.is_none_or(|id| id == loop_id(pass.controller))
     };
     for lane in run.lanes().iter().filter(|lane| filter.lane.is_none_or(|id| id == lane.id)) {
         let told = run.past(lane.id);

@@ -7,16 +7,14 @@ use crate::world::{Lane, LaneId, Occurrence};
 
 use super::build::{loop_id, pass_view, verdict_view};
 use super::log::{Band, Divergence, Happening, LogLine, Mark, MarkKind};
+use super::passes::ended;
 
 /// Marks of passes shown at most; a longer run shows every n-th.
 const PASS_MARKS_MAX: usize = 600;
 
 /// The moments at which passes ended.
 pub fn pass_ends(entries: &[Entry]) -> impl DoubleEndedIterator<Item = Time> + '_ {
-    entries.iter().filter_map(|entry| match &entry.what {
-        Told::World(Occurrence::PassEnded(_)) => Some(entry.at),
-        _ => None,
-    })
+    entries.iter().filter(|entry| ended(entry).is_some()).map(|entry| entry.at)
 }
 
 /// The newest `limit` lines, newest last.
@@ -81,8 +79,7 @@ fn tell(lane: &Lane, entry: &Entry) -> Option<LogLine> {
     let what = match &entry.what {
         Told::Verdict(verdict) => Happening::Verdict(verdict_view(verdict, entry.at)),
         Told::World(Occurrence::PassEnded(record)) => {
-            let quiet = record.does.is_empty() && record.error.is_none() && !record.crashed;
-            if quiet {
+            if record.is_idle() {
                 return None;
             }
             let pass = pass_view(&lane.world, record);

@@ -98,6 +98,13 @@ pub struct PassRecord {
     pub comes_back: Option<(Duration, Cause)>,
 }
 
+impl PassRecord {
+    /// Whether it found nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.does.is_empty() && self.error.is_none() && !self.crashed
+    }
+}
+
 /// Requests of one pass that are remembered one by one.
 pub const ACTS_KEPT: usize = 24;
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::api::{Object, ObjectKey, Str};
 use crate::apiserver::Commit;
 use crate::kernel::Time;
-use crate::scenario::{Run, Told};
+use crate::scenario::Run;
 use crate::view::LoopId;
 use crate::view::build::loop_id;
-use crate::view::passes::doer_of;
-use crate::world::{ControllerId, LaneId, Occurrence, PassRecord, World};
+use crate::view::passes::{doer_of, ended};
+use crate::world::{ControllerId, LaneId, PassRecord, World};
 
 use super::fields::{Since, leaves};
 
@@ -178,7 +178,7 @@ fn writers(run: &Run, world: &World, lane: LaneId, commits: &[&Commit]) -> BTree
     let asked: BTreeSet<u64> = commits.iter().map(|commit| commit.revision).collect();
     // A pass ends after what it wrote, so the story is read from its end.
     for entry in run.story(lane).iter().rev().take_while(|entry| entry.at >= oldest) {
-        let Told::World(Occurrence::PassEnded(pass)) = &entry.what else { continue };
+        let Some(pass) = ended(entry) else { continue };
         for revision in pass.wrote.iter().filter(|revision| asked.contains(revision)) {
             // A write that changed nothing answers with an older revision: the first counts.
             found.insert(*revision, writer(world, pass));

@@ -42,10 +42,6 @@ pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) 
     chosen
 }
 
-fn acts(pass: &PassRecord) -> bool {
-    !pass.does.is_empty() || pass.error.is_some() || pass.crashed
-}
-
 fn concerns(pass: &PassRecord, key: &ObjectKey) -> bool {
     pass.key == *key
         || pass.acts.iter().any(|act| act.object == *key)
@@ -157,8 +153,9 @@ fn window(
     of: Option<&ObjectKey>,
 ) -> (BTreeSet<ItemId>, usize) {
     const AFTER: usize = PASSES_MAX / 3;
-    let fits =
-        |pass: &&&Arc<PassRecord>| (idle || acts(pass)) && of.is_none_or(|key| concerns(pass, key));
+    let fits = |pass: &&&Arc<PassRecord>| {
+        (idle || !pass.is_idle()) && of.is_none_or(|key| concerns(pass, key))
+    };
     let fitting = || book.passes.values().filter(fits);
     let shown = |pass: &&&Arc<PassRecord>| since.is_none_or(|since| pass.started >= since);
     let mut past: Vec<u64> =

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::Verb;
-use crate::scenario::{Entry, Run, Told};
-use crate::world::{Act, ControllerId, LaneId, Occurrence, PassRecord};
+use crate::scenario::Run;
+use crate::view::passes::ended;
+use crate::world::{Act, ControllerId, LaneId, PassRecord};
 
 use super::super::finding::{Evidence, Refuser, Why};
 
@@ -19,10 +20,6 @@ pub fn passes<'a>(
     role: ControllerId,
     key: &'a ObjectKey,
 ) -> impl Iterator<Item = &'a Arc<PassRecord>> {
-    let ended = |entry: &'a Entry| match &entry.what {
-        Told::World(Occurrence::PassEnded(pass)) => Some(pass),
-        _ => None,
-    };
     let newest = run.past(lane).iter().rev().take(LOOKED_MAX).filter_map(ended);
     newest.filter(move |pass| pass.controller.role() == role && pass.key == *key)
 }
