@@ -9,8 +9,8 @@ use crate::world::Fault;
 
 use super::format::parse_span;
 
-/// The latest moment for which something can be put off: what a link can tell.
-const LATEST: Time = Time::from_secs(3_600);
+/// The latest moment that a link can tell, and so for which something can be put off.
+pub const LATEST: Time = Time::from_secs(3_600);
 
 /// The moment and the rest of a line that begins with `at` or `in`; none if it does not. What can
 /// be said to be wrong with the rest is said at once.

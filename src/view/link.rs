@@ -11,6 +11,7 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Time;
+use crate::scenario::schedule::LATEST;
 use crate::scenario::{INPUTS_MAX, In, Input, Scenario, Shipped};
 
 use super::futures::{Futures, INPUTS_KEPT_MAX, Linked, Listed};
@@ -26,8 +27,6 @@ pub const LINK_MAX: usize = 2_000;
 const FRAGMENT_MAX: usize = 512 * 1024;
 /// The longest text that a fragment may unfold to.
 const INFLATED_MAX: usize = 4 * 1024 * 1024;
-/// The latest moment that a link may show: an hour.
-const LATEST: u64 = 3_600_000_000_000;
 
 /// A session that does not fit into a link; it can be kept as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +142,7 @@ impl Session {
         let scenario = self.scenario();
         let mut futures = self.futures.clone();
         let plain = futures == Futures::default() && self.draft.is_none();
-        if plain && !scenario.id.is_empty() && self.now().as_nanos() < LATEST {
+        if plain && !scenario.id.is_empty() && self.now() < LATEST {
             let (id, seed, now) = (&scenario.id, self.seed(), self.now().as_nanos());
             return Ok(Link { text: format!("{PLAIN_VERSION}/{id}/{seed}/{now}"), lost: 0 });
         }
@@ -273,7 +272,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
             "both" => In::Both,
             _ => return Err(Notice::Malformed),
         };
-        let at = Time::from_nanos(at.min(LATEST));
+        let at = Time::from_nanos(at).min(LATEST);
         let given = given.map_or(at, |given| Time::from_nanos(given).min(at));
         inputs.push(Input { at, given, lanes, line, stdin, fails: None, prints: None });
     }
@@ -289,7 +288,7 @@ fn open(saved: Saved) -> Result<Session, Notice> {
     }
     let mut session = Session::at_start(Arc::new(scenario), saved.seed, futures);
     session.draft = saved.draft;
-    session.seek(Time::from_nanos(saved.t.min(LATEST)));
+    session.seek(Time::from_nanos(saved.t).min(LATEST));
     // What has failed on the way here is no news.
     session.run.take_failed();
     Ok(session)

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::kernel::Time;
+use crate::scenario::schedule::LATEST;
 
 /// The speeds, on a logarithmic scale.
 pub const SPEEDS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -31,13 +32,12 @@ pub fn parse_speed(text: &str) -> Option<f64> {
 
 /// A moment as an address gives it: `12s`, `1m30s`, `250ms`, or seconds, `12.5`.
 pub fn parse_moment(text: &str) -> Option<Time> {
-    const LATEST: Duration = Duration::from_secs(3_600);
     let text = text.trim();
     let span = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
         Err(_) => humantime::parse_duration(text).ok()?,
     };
-    (span <= LATEST).then_some(Time::ZERO + span)
+    (span <= LATEST.since(Time::ZERO)).then_some(Time::ZERO + span)
 }
 
 /// A stretch of the run. Either end may be open.
