@@ -581,22 +581,26 @@ impl Run {
         self.failed.retain(|number| done(false, *number));
     }
 
-    /// The same run with other inputs, at the moment `at`: undo and redo. Checkpoints that both
-    /// share are kept.
-    pub fn replace_inputs(&mut self, inputs: Vec<Input>, at: Time, budget: u64) -> bool {
+    /// The same run with other inputs: undo and redo. It goes back to where the two part, if that
+    /// has passed, and says when it is; none if nothing is another. Checkpoints that both share are
+    /// kept.
+    pub fn replace_inputs(&mut self, inputs: Vec<Input>, budget: u64) -> Option<Time> {
         let same = self.inputs.iter().zip(&inputs).take_while(|(old, new)| old == new).count();
+        // What is put off may be done after what was given later.
         let changed = self.inputs.iter().skip(same).chain(inputs.iter().skip(same));
-        let fork = changed.map(|input| input.at).min().unwrap_or(Time::MAX);
+        let fork = changed.map(|input| input.at).min()?;
+        let back = fork.min(self.now());
         self.checkpoints.retain(|at| at < fork);
         // Before going back: what is done at the very start is done again there.
         self.inputs.truncate(same);
         self.due = in_time(&self.inputs);
-        self.restore(fork.min(self.now()));
+        self.restore(back);
         self.forget_future();
         self.inputs = inputs;
         self.due = in_time(&self.inputs);
         self.turned += 1;
-        self.run_until(at, budget)
+        self.run_until(back, budget);
+        Some(fork)
     }
 }
 

@@ -75,14 +75,7 @@ impl Session {
 
     /// Makes the run follow the branch that is shown now, and goes to a moment of it.
     fn follow(&mut self, at: Time) {
-        let inputs = self.futures.inputs();
-        let old = self.run.inputs();
-        let same = old.iter().zip(&inputs).take_while(|(old, new)| old == new).count();
-        // What is put off may be done after what was given later.
-        let other = old.iter().skip(same).chain(inputs.iter().skip(same));
-        if let Some(fork) = other.map(|input| input.at).min() {
-            let back = fork.min(self.now());
-            self.run.replace_inputs(inputs, back, SEEK_BUDGET);
+        if let Some(fork) = self.run.replace_inputs(self.futures.inputs(), SEEK_BUDGET) {
             if fork < self.curve.end() {
                 self.curve.truncate(fork);
             }
