@@ -7,8 +7,9 @@ use crate::kernel::Time;
 use crate::world::{LaneId, Occurrence, PassRecord, World};
 
 use super::expectation::{Count, EventWanted, Expectation, Field, Work, fits};
-use super::run::{Run, Told};
+use super::run::Run;
 use super::shell;
+use super::story::Told;
 
 /// Whether an expectation is met in a lane at this moment, and what was seen. What takes a window
 /// (`takes`, `changes`, `order`) is left to whoever looks at each moment of it.

@@ -19,12 +19,14 @@ mod scenario;
 pub mod schedule;
 mod shell;
 mod shipped;
+mod story;
 mod text;
 
 pub use format::{FormatError, In};
 pub use metrics::Sample;
-pub use run::{Before, Entry, INPUTS_MAX, Input, Run, Told, Turn};
+pub use run::{Before, INPUTS_MAX, Input, Run};
 pub use scenario::Scenario;
 pub use shell::{completions, perform};
 pub use shipped::{DEFAULT, Shipped, shipped};
+pub use story::{Entry, Told, Turn};
 pub use text::Text;

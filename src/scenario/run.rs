@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::world::{Activity, Fault, Lane, LaneId, Occurrence, Simulation, Totals, Verdict};
+use crate::world::{Activity, Fault, Lane, LaneId, Simulation, Totals, Verdict};
 
 use super::checkpoints::{Checkpoint, Checkpoints};
 use super::expectation::Words;
@@ -16,9 +16,8 @@ use super::format::In;
 use super::metrics::{Sample, Series};
 use super::scenario::Scenario;
 use super::shell;
+use super::story::{Entry, Story, Told, Turn};
 
-/// Records kept of each lane; a longer run goes on without telling more.
-const ENTRIES_MAX: usize = 300_000;
 /// Inputs that a run takes.
 pub const INPUTS_MAX: usize = 5_000;
 
@@ -45,81 +44,6 @@ impl Input {
     /// Whether it is a fault: nobody's doing in the cluster, and it writes nothing.
     pub fn is_fault(&self) -> bool {
         Fault::is_line(&self.line)
-    }
-}
-
-/// Something to tell of a lane.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub what: Told,
-}
-
-/// What is told of a lane.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// Something happened in its world.
-    World(Occurrence),
-    /// Its verdict changed.
-    Verdict(Verdict),
-}
-
-/// A verdict that a lane came to: the number of its entry in the story, when, and which.
-pub type Turn<'a> = (usize, Time, &'a Verdict);
-
-/// What is told of one lane: all that was computed, and how much of it lies in the past.
-#[derive(Clone, Debug, Default)]
-struct Story {
-    entries: Vec<Entry>,
-    past: usize,
-    /// What the lane had cost when its verdict changed, by the number of that entry.
-    totals: BTreeMap<usize, Totals>,
-    /// How often it became another one.
-    changes: u64,
-}
-
-impl Story {
-    /// Adds an entry; while replaying, it is the one that is there already.
-    fn push(&mut self, entry: Entry) {
-        if self.past == self.entries.len() && self.past < ENTRIES_MAX {
-            self.entries.push(entry);
-            self.changes += 1;
-        }
-        self.past = (self.past + 1).min(self.entries.len());
-    }
-
-    /// Adds a verdict, and what the lane has cost until then.
-    fn turn(&mut self, entry: Entry, totals: Totals) {
-        self.totals.insert(self.past, totals);
-        self.push(entry);
-    }
-
-    /// Takes what happened up to `now` for past, and finds the verdict of then.
-    fn go_to(&mut self, now: Time) -> Verdict {
-        self.past = self.entries.partition_point(|entry| entry.at <= now);
-        self.turns(self.past).next_back().map_or_else(Verdict::default, |(.., it)| it.clone())
-    }
-
-    /// The verdicts among its first entries. A long story is not walked for them.
-    fn turns(&self, until: usize) -> impl DoubleEndedIterator<Item = Turn<'_>> {
-        let numbers = self.totals.range(..until).map(|(number, _)| *number);
-        numbers.filter_map(|number| match self.entries.get(number)? {
-            Entry { at, what: Told::Verdict(verdict) } => Some((number, *at, verdict)),
-            _ => None,
-        })
-    }
-
-    /// Whether all that happened is told: then the past need not be listened to again.
-    fn is_whole(&self) -> bool {
-        self.entries.len() < ENTRIES_MAX
-    }
-
-    fn forget_future(&mut self) {
-        self.entries.truncate(self.past);
-        self.changes += 1;
-        self.totals.split_off(&self.past);
     }
 }
 
