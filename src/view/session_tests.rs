@@ -74,6 +74,8 @@ fn what_was_read_off_the_run_is_what_a_fresh_reading_finds() {
     assert!(session.show_future(other));
     is_fresh(&session);
     while session.undo() {}
+    is_fresh(&session);
+    // Nothing is told anew by this, and what was undone is another future now.
     session.restart();
     is_fresh(&session);
 }
