@@ -10,7 +10,12 @@ use loopscope::apiserver::Request;
 use loopscope::kernel::Time;
 use loopscope::scenario::{Run, shipped};
 use loopscope::world::{Options, Verdict, World};
+use mimalloc::MiMalloc;
 use serde_json::json;
+
+/// What the headless runner uses, too: many small objects come and go.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn deployment(replicas: u32) -> Object {
     let value = json!({

@@ -12,7 +12,12 @@ use loopscope::kernel::Time;
 use loopscope::scenario::report::play;
 use loopscope::scenario::{Run, Scenario, Told};
 use loopscope::world::LaneId;
+use mimalloc::MiMalloc;
 use pico_args::Arguments;
+
+/// Many small objects come and go.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 struct Options {
     files: Vec<String>,

@@ -22,10 +22,10 @@ mod quantity;
 mod replica_set;
 mod schedule;
 pub mod selector;
+mod shared_map;
 mod time_zone;
 mod timestamp;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use condition::{Condition, ConditionStatus};
@@ -53,17 +53,18 @@ pub use quantity::{Quantity, QuantityError, QuantityFormat};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 pub use schedule::Schedule;
 pub use selector::LabelSelector;
+pub use shared_map::SharedMap;
 pub use time_zone::TimeZone;
 pub use timestamp::Timestamp;
 
 /// Text that is copied often and changed never: names, labels, reasons.
 pub type Str = Arc<str>;
 /// Labels, annotations and other maps of text.
-pub type StrMap = BTreeMap<Str, Str>;
+pub type StrMap = SharedMap<Str, Str>;
 /// A free-form value.
 pub type Value = serde_json::Value;
 /// Fields that the simulation does not read, kept as they came.
-pub type Rest = BTreeMap<String, Value>;
+pub type Rest = SharedMap<String, Value>;
 
 /// For `skip_serializing_if`: Kubernetes leaves out what is zero, false or empty.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -64,7 +64,8 @@ pub fn prepare_for_create(object: &mut Object) {
 
 /// Notes a pod's class of service, which follows from its resources.
 pub fn note_qos_class(pod: &mut Pod) {
-    pod.status.rest.insert("qosClass".into(), json!(qos_class(pod)));
+    let class = json!(qos_class(pod));
+    pod.status.rest.insert("qosClass".into(), class);
 }
 
 /// `v1.PodQOSClass`: Guaranteed if every container limits what it requests, BestEffort if none

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::api::{Event, Str};
+use crate::api::{Event, Str, Timestamp};
 use crate::kernel::{Time, stable_hash};
 
 /// So many Events that differ only in what they say are combined.
@@ -43,7 +43,8 @@ struct Similar {
 #[derive(Clone, Debug)]
 struct Told {
     count: i32,
-    event: Event,
+    name: Str,
+    first: Option<Timestamp>,
 }
 
 /// What a source may still say about an object, as the time that it was saved up for.
@@ -71,23 +72,26 @@ impl EventCorrelator {
     /// What is sent of this Event; nothing if its source has said too much. What is not sent
     /// counts all the same.
     pub fn correlate(&mut self, event: Event, now: Time) -> Option<Observed> {
-        let spam = spam_key(&event);
-        let (mut event, key, is_combined) = self.combine(event, now);
+        let about = source_and_object(&event);
+        // `getSpamKey`.
+        let spam = key_of(about, &["spam", kind_of(&event)]);
+        let (mut event, key, is_combined) = self.combine(event, about, now);
         let earlier = self.told.get(key);
         if let Some(told) = earlier {
-            event.metadata.name = told.event.metadata.name.clone();
-            event.first_timestamp = told.event.first_timestamp;
+            event.metadata.name = told.name.clone();
+            event.first_timestamp = told.first;
             event.count = told.count.saturating_add(1);
         } else {
             event.count = 1;
         }
-        self.told.put(key, Told { count: event.count, event: event.clone() });
+        let (name, first) = (event.metadata.name.clone(), event.first_timestamp);
+        self.told.put(key, Told { count: event.count, name, first });
         self.may_tell(spam, now).then_some(Observed { event, is_combined })
     }
 
     /// `EventAggregate`: the Event, or the one that stands for many, with the key to count it by.
-    fn combine(&mut self, mut event: Event, now: Time) -> (Event, u64, bool) {
-        let (own, shared) = (event_key(&event), similar_key(&event));
+    fn combine(&mut self, mut event: Event, about: u64, now: Time) -> (Event, u64, bool) {
+        let (own, shared) = (event_key(&event, about), similar_key(&event, about));
         let known = self.similar.take(shared);
         let fresh = |known: &Similar| now.since(known.last) <= SIMILAR_WITHIN;
         let mut similar = known.filter(fresh).unwrap_or_default();
@@ -158,16 +162,17 @@ impl<V> Bounded<V> {
     }
 }
 
-/// A key of texts, no two of which run into each other.
-fn key_of(parts: &[&str]) -> u64 {
-    stable_hash(0, parts.join("\0").as_bytes())
+/// A key of texts, no two of which run into each other: each is hashed with the key so far.
+fn key_of(seed: u64, parts: &[&str]) -> u64 {
+    parts.iter().fold(seed, |key, part| stable_hash(key, part.as_bytes()))
 }
 
-fn source_and_object(event: &Event) -> [&str; 7] {
+fn source_and_object(event: &Event) -> u64 {
     let about = &event.involved_object;
     let host = event.source.host.as_deref().unwrap_or("");
     let (kind, namespace, name) = (&about.kind, &about.namespace, &about.name);
-    [&event.source.component, host, kind, namespace, name, &about.uid, &about.api_version]
+    let source = [&event.source.component, host];
+    key_of(key_of(0, &source), &[kind, namespace, name, &about.uid, &about.api_version])
 }
 
 fn kind_of(event: &Event) -> &'static str {
@@ -178,23 +183,16 @@ fn kind_of(event: &Event) -> &'static str {
 }
 
 /// `getEventKey`.
-fn event_key(event: &Event) -> u64 {
+fn event_key(event: &Event, about: u64) -> u64 {
     let field = event.involved_object.field_path.as_deref().unwrap_or("");
-    let own = ["told", field, kind_of(event), &event.reason, &event.message];
-    key_of(&[&source_and_object(event)[..], &own].concat())
+    key_of(about, &["told", field, kind_of(event), &event.reason, &event.message])
 }
 
 /// `EventAggregatorByReasonFunc`.
-fn similar_key(event: &Event) -> u64 {
+fn similar_key(event: &Event, about: u64) -> u64 {
     let of = |field: &str| event.rest.get(field).and_then(|value| value.as_str()).unwrap_or("");
     let reporter = [of("reportingComponent"), of("reportingInstance")];
-    let own = ["similar", kind_of(event), &event.reason, reporter[0], reporter[1]];
-    key_of(&[&source_and_object(event)[..], &own].concat())
-}
-
-/// `getSpamKey`.
-fn spam_key(event: &Event) -> u64 {
-    key_of(&[&source_and_object(event)[..], &["spam", kind_of(event)]].concat())
+    key_of(about, &["similar", kind_of(event), &event.reason, reporter[0], reporter[1]])
 }
 
 #[cfg(test)]

@@ -90,6 +90,11 @@ impl Expectations {
         self.lower(key, 0, 1);
     }
 
+    /// Whether nothing was ever expected, or all of it is forgotten.
+    pub fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
     /// Whether the controller may act on the key: all was seen, or it has waited too long, or it
     /// never expected anything.
     pub fn satisfied(&self, key: &str, now: Time) -> bool {
@@ -161,6 +166,11 @@ impl UidTrackingExpectations {
             self.expectations.deletion_observed(key);
         }
         counts
+    }
+
+    /// Whether nothing is expected of any key; see [`Expectations::is_empty`].
+    pub fn is_empty(&self) -> bool {
+        self.expectations.is_empty()
     }
 
     /// Whether the controller may act on the key; see [`Expectations::satisfied`].

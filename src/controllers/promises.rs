@@ -25,11 +25,20 @@ pub fn expect(promise: &Promise, key: &ObjectKey, all: &mut UidTrackingExpectati
 
 /// Expects no longer what a pass over `key` could not keep.
 pub fn give_up(broken: &Promises, key: &ObjectKey, all: &mut UidTrackingExpectations) {
+    if broken.creations == 0 && broken.deletions.is_empty() {
+        return;
+    }
     let key = expectations_key(key);
     all.lower_creations(&key, i64::from(broken.creations));
     for pod in &broken.deletions {
         all.deletion_observed(&key, pod);
     }
+}
+
+/// Whether all that passes over `key` promised has come true, or been waited for long enough.
+pub fn are_kept(key: &ObjectKey, all: &UidTrackingExpectations, now: Time) -> bool {
+    // Most processes promise nothing, and need no key for it.
+    all.is_empty() || all.satisfied(&expectations_key(key), now)
 }
 
 /// Takes in what an event showed to have come true.

@@ -5,7 +5,9 @@
 //! Left out: node affinity and taints (a kubelet here does not look at its Node), the topology, cpu
 //! and memory managers.
 
-use crate::api::{Pod, PodPhase, PodSpec, PodStatus, Timestamp};
+use std::sync::LazyLock;
+
+use crate::api::{Pod, PodPhase, PodStatus, Timestamp};
 use crate::controllers::scheduler::ports::HostPort;
 use crate::controllers::scheduler::resources::{Resources, Usage};
 use crate::kernel::Time;
@@ -19,36 +21,38 @@ pub(super) struct Refusal {
     pub message: String,
 }
 
+/// What a node here has for pods.
+static ALLOCATABLE: LazyLock<Resources> =
+    LazyLock::new(|| Resources::of(&node_object("", "", Time::ZERO).status.allocatable));
+
 /// Whether a pod fits beside those that the node has.
 pub(super) fn admit<'a>(
-    spec: &PodSpec,
-    others: impl Iterator<Item = &'a PodSpec>,
+    pod: &Usage,
+    others: impl Iterator<Item = &'a Usage>,
 ) -> Result<(), Refusal> {
-    let allocatable = Resources::of(&node_object("", "", Time::ZERO).status.allocatable);
     let (mut used, mut ports) = (Resources::default(), Vec::new());
     for other in others {
-        let usage = Usage::of(other);
-        used.add(&usage.request);
+        used.add(&other.request);
         used.pods += 1;
-        ports.extend(usage.ports);
+        ports.extend(&other.ports);
     }
-    let mut wanted = Usage::of(spec).request;
+    let mut wanted = pod.request.clone();
     wanted.pods = 1;
     let names = ["pods", "cpu", "memory", "ephemeral-storage"].map(str::to_string);
     let others = wanted.others.keys().map(ToString::to_string);
     for name in names.into_iter().chain(others) {
         // Nodes here have no limit of storage.
-        if name == "ephemeral-storage" && allocatable.amount(&name) == 0 {
+        if name == "ephemeral-storage" && ALLOCATABLE.amount(&name) == 0 {
             continue;
         }
-        let numbers = [&wanted, &used, &allocatable].map(|amounts| amounts.amount(&name));
+        let numbers = [&wanted, &used, &*ALLOCATABLE].map(|amounts| amounts.amount(&name));
         let [wanted, used, has] = numbers;
         if wanted > 0 && wanted > has.saturating_sub(used) {
             return Err(out_of(&name, numbers));
         }
     }
-    let taken = |port: &HostPort| ports.iter().any(|other: &HostPort| other.conflicts(port));
-    match HostPort::of(spec).iter().any(taken) {
+    let taken = |port: &HostPort| ports.iter().any(|other: &&HostPort| other.conflicts(port));
+    match pod.ports.iter().any(taken) {
         true => Err(Refusal {
             reason: "NodePorts".into(),
             message: "Predicate NodePorts failed".into(),
@@ -82,18 +86,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn spec(cpu: &str, port: u16) -> PodSpec {
+    fn pod(cpu: &str, port: u16) -> Usage {
         let ports = if port > 0 { json!([{"hostPort": port}]) } else { json!([]) };
         let requests = json!({"requests": {"cpu": cpu}});
         let container = json!({"name": "c", "ports": ports, "resources": requests});
-        serde_json::from_value(json!({"containers": [container]})).expect("a pod spec")
+        let spec = json!({"containers": [container]});
+        Usage::of(&serde_json::from_value(spec).expect("a pod spec"))
     }
 
     #[test]
     fn a_pod_that_asks_for_more_than_is_left_is_rejected_with_the_numbers() {
-        let there = [spec("3", 0)];
-        assert_eq!(admit(&spec("1", 0), there.iter()), Ok(()));
-        let refusal = admit(&spec("2", 0), there.iter()).expect_err("too much");
+        let there = [pod("3", 0)];
+        assert_eq!(admit(&pod("1", 0), there.iter()), Ok(()));
+        let refusal = admit(&pod("2", 0), there.iter()).expect_err("too much");
         assert_eq!(refusal.reason, "OutOfcpu");
         let numbers = "cpu, requested: 2000, used: 3000, capacity: 4000";
         assert!(refusal.message.ends_with(numbers), "{}", refusal.message);
@@ -101,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_port_of_the_machine_is_given_once() {
-        let refusal = admit(&spec("0", 80), [spec("0", 80)].iter()).expect_err("it is taken");
+        let refusal = admit(&pod("0", 80), [pod("0", 80)].iter()).expect_err("it is taken");
         assert_eq!(refusal.message, "Predicate NodePorts failed");
-        assert_eq!(admit(&spec("0", 80), [spec("0", 81)].iter()), Ok(()));
+        assert_eq!(admit(&pod("0", 80), [pod("0", 81)].iter()), Ok(()));
     }
 }

@@ -161,8 +161,8 @@ impl Kubelet {
         let is_new = !pod.is_finished() && !pod.metadata.is_terminating();
         if is_new {
             let others = self.pods.values().filter(|record| record.takes_its_place());
-            let specs = others.filter_map(|record| Some(&record.seen.as_pod()?.spec));
-            record.refusal = admission::admit(&pod.spec, specs).err();
+            let others = others.map(|record| &record.usage);
+            record.refusal = admission::admit(&record.usage, others).err();
         }
         record
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Object, ObjectKey, Pod, PodStatus, Str, Timestamp};
+use crate::controllers::scheduler::resources::Usage;
 use crate::kernel::Time;
 
 use super::admission::Refusal;
@@ -37,6 +38,8 @@ pub(super) struct PodRecord {
     /// The last delete was sent.
     pub is_delete_sent: bool,
     pub ready_override: Option<bool>,
+    /// What it takes of the node.
+    pub usage: Usage,
     /// Why it was not taken.
     pub refusal: Option<Refusal>,
     /// Bad answers that were not told as Events yet.
@@ -81,6 +84,7 @@ impl PodRecord {
             is_gone: false,
             is_delete_sent: false,
             ready_override: None,
+            usage: Usage::of(&pod.spec),
             refusal: None,
             unhealthy: Vec::new(),
         }

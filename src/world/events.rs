@@ -4,7 +4,9 @@
 //! Simplified: in a real cluster an Event is a request like any other; here the write takes no time
 //! and does not fail.
 
-use crate::api::{Event, EventSource, Object, ObjectReference, Str, Timestamp};
+use crate::api::{
+    Event, EventSource, Kind, Object, ObjectKey, ObjectReference, Rest, Str, Timestamp,
+};
 use crate::controllers::EventNote;
 use crate::kernel::{Time, stable_hash};
 
@@ -18,7 +20,8 @@ impl World {
         let Some(process) = self.processes.get_mut(&id) else { return };
         let Some(observed) = process.recorder.correlate(event, now) else { return };
         let mut event = observed.event;
-        let stored = Object::Event(event.clone()).key();
+        let (namespace, name) = (event.metadata.namespace.clone(), event.metadata.name.clone());
+        let stored = ObjectKey::new(Kind::Event, namespace, name);
         // One that was dropped in the meantime is made anew, with its count.
         if let Some(known) = self.api.store().get(&stored).and_then(|known| known.as_event()) {
             event.metadata = known.metadata.clone();
@@ -48,8 +51,11 @@ fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
         "" => "default".into(),
         _ => meta.namespace.clone(),
     };
-    let words = format!("{}/{}/{:?}/{source:?}", note.reason, note.message, note.field_path);
-    let number = stable_hash(now.as_nanos(), words.as_bytes());
+    let (field, host) = (note.field_path.as_deref(), source.host.as_deref());
+    let from = [&*source.component, host.unwrap_or("")];
+    let words = [&*note.reason, &note.message, field.unwrap_or("")].into_iter().chain(from);
+    let number = words.fold(now.as_nanos(), |hash, word| stable_hash(hash, word.as_bytes()));
+    let number = format!("{number:016x}");
     let at = Some(Timestamp::from(now));
     let mut event = Event {
         involved_object: ObjectReference {
@@ -74,10 +80,10 @@ fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
         ("reportingComponent", event.source.component.to_string()),
         ("reportingInstance", event.source.host.as_deref().unwrap_or("").to_string()),
     ];
-    event.rest.extend(reporter.map(|(field, value)| (field.to_string(), value.into())));
-    event.metadata.name = format!("{}.{number:016x}", meta.name).into();
+    event.rest = Rest::from(reporter.map(|(field, value)| (field.to_string(), value.into())));
+    event.metadata.name = [&*meta.name, ".", &number].concat().into();
     event.metadata.namespace = namespace;
     event.metadata.creation_timestamp = at;
-    event.metadata.uid = format!("{number:016x}").into();
+    event.metadata.uid = number.into();
     event
 }

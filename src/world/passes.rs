@@ -91,8 +91,8 @@ impl World {
     fn level_plan(&mut self, id: ControllerId, key: &ObjectKey) -> Plan {
         let (now, seed) = (self.now, self.options.seed);
         let Some(process) = self.processes.get_mut(&id) else { return Plan::default() };
-        let promises_kept = !process.knobs.expectations
-            || process.expectations.satisfied(&promises::expectations_key(key), now);
+        let promises_kept =
+            !process.knobs.expectations || promises::are_kept(key, &process.expectations, now);
         let cx = Context { cache: &process.cache, now, seed, promises_kept };
         let ControllerId::Kubelet(node) = id else { return process.mind.sync(key, &cx) };
         let Some(kubelet) = self.kubelets.get_mut(usize::from(node)) else {

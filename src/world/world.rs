@@ -331,10 +331,11 @@ impl World {
         }
     }
 
-    /// The number of the node of this name.
+    /// The number of the node of this name. Names are numbered, so none needs to be looked for.
     pub fn node_number(&self, name: &str) -> Option<u16> {
-        let found = self.kubelets.iter().position(|kubelet| **kubelet.node_name() == *name);
-        found.and_then(|n| u16::try_from(n).ok())
+        let number = name.strip_prefix("node-")?.parse::<u16>().ok()?.checked_sub(1)?;
+        let kubelet = self.kubelets.get(usize::from(number))?;
+        (**kubelet.node_name() == *name).then_some(number)
     }
 
     pub(super) fn put(&mut self, at: Time, step: Step) {

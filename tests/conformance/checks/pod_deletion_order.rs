@@ -1,6 +1,6 @@
-use std::collections::BTreeMap;
-
-use loopscope::api::{Condition, ConditionStatus, ContainerStatus, Pod, PodPhase, Str, Timestamp};
+use loopscope::api::{
+    Condition, ConditionStatus, ContainerStatus, Pod, PodPhase, Str, StrMap, Timestamp,
+};
 use loopscope::controllers::replica_set::DeletionOrder;
 use loopscope::kernel::Time;
 use serde::Deserialize;
@@ -61,7 +61,7 @@ struct PodGiven {
     ready_seconds_ago: Option<i64>,
     created_seconds_ago: Option<i64>,
     restarts: Vec<i32>,
-    annotations: BTreeMap<Str, Str>,
+    annotations: StrMap,
 }
 
 impl PodGiven {
