@@ -1,12 +1,15 @@
 //! Any object, and the key by which it is known.
 
+use std::cmp::Ordering;
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::{Deployment, Event, Kind, Lease, Node, ObjectMeta, Pod, ReplicaSet, Rest, Str, Value};
 
 /// Kind, namespace and name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
     /// Its kind.
     pub kind: Kind,
@@ -20,6 +23,26 @@ impl ObjectKey {
     /// The key of these three.
     pub fn new(kind: Kind, namespace: impl Into<Str>, name: impl Into<Str>) -> ObjectKey {
         ObjectKey { kind, namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &ObjectKey) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By kind, namespace and name. Most keys share one copy of their namespace's text, which need not
+/// be compared then: maps of thousands of pods are searched all the time.
+impl Ord for ObjectKey {
+    fn cmp(&self, other: &ObjectKey) -> Ordering {
+        let by_text = |one: &Str, other: &Str| match Arc::ptr_eq(one, other) {
+            true => Ordering::Equal,
+            false => one.cmp(other),
+        };
+        let by_kind = self.kind.cmp(&other.kind);
+        let by_namespace = by_kind.then_with(|| by_text(&self.namespace, &other.namespace));
+        by_namespace.then_with(|| by_text(&self.name, &other.name))
     }
 }
 

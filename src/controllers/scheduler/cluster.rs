@@ -16,6 +16,7 @@ use super::inter_pod::anti_affinity_of;
 use super::ports::HostPort;
 use super::priority::priority_of;
 use super::resources::{Resources, Usage};
+use super::spread::ZONE;
 
 /// A node, and what the pods on it take.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,8 @@ pub struct NodeInfo {
     pub name: Str,
     /// The Node; absent while only its pods are known.
     pub object: Option<Arc<Object>>,
+    /// Whether the Node says in which zone it is.
+    pub is_zoned: bool,
     /// What pods may request of it.
     pub allocatable: Resources,
     /// What its pods request.
@@ -215,14 +218,16 @@ impl Cluster {
         let index = self.index_of(&node.metadata.name);
         let info = &mut self.nodes[index];
         info.allocatable = Resources::of(&node.status.allocatable);
+        info.is_zoned = node.metadata.labels.contains_key(ZONE);
         info.object = Some(object.clone());
     }
 
     /// Forgets a Node. Its pods stay counted until they go.
     pub fn remove_node(&mut self, name: &Str) {
         if let Ok(index) = self.position(name) {
-            self.nodes[index].object = None;
-            self.nodes[index].allocatable = Resources::default();
+            let info = &mut self.nodes[index];
+            (info.object, info.is_zoned) = (None, false);
+            info.allocatable = Resources::default();
             self.drop_if_empty(index);
         }
     }

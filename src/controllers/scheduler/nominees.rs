@@ -77,6 +77,10 @@ pub fn verdict(
     place: usize,
     alone: impl FnOnce(&Cluster) -> Verdict,
 ) -> Verdict {
+    // This is asked for every node, and most clusters never promise anything.
+    if nominees.0.is_empty() {
+        return alone(cluster);
+    }
     let promised = nominees.before(incoming.pod, &cluster.nodes()[place].name);
     if !promised.is_empty() {
         let keys: Vec<_> = promised.iter().map(|(key, _)| key.clone()).collect();

@@ -16,7 +16,8 @@ use super::cluster::Cluster;
 use super::filters::{Reason, Rejection, Verdict};
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
-const ZONE: &str = "topology.kubernetes.io/zone";
+/// The label that says in which zone a node is.
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// `v1.TopologySpreadConstraint`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -95,9 +96,7 @@ impl Spread {
             itself: 1,
         };
         let mut soft = vec![counted(rule(HOSTNAME, 3))];
-        let zoned = |node: &Node| node.metadata.labels.contains_key(ZONE);
-        let infos = cluster.nodes().iter();
-        if infos.filter_map(|info| info.node()).any(zoned) {
+        if cluster.nodes().iter().any(|info| info.is_zoned) {
             let mut zones = counted(rule(ZONE, 5));
             zones.sum_up(cluster, |_, _| true);
             soft.push(zones);
