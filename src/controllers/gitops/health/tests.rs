@@ -77,7 +77,10 @@ fn a_stateful_set_that_rolls_is_done_by_the_count_of_new_pods() {
         });
         word(Kind::StatefulSet, value).expect("a StatefulSet is checked")
     };
-    let rolling = |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+    let rolling = |partition: i64| {
+        let rolling = json!({"partition": partition});
+        json!({"type": "RollingUpdate", "rollingUpdate": rolling})
+    };
     let done = "partitioned roll out complete: 3 new pods have been updated...";
     assert_eq!(with(rolling(0), 3), ("Healthy", done.into()));
     let waits = "Waiting for partitioned roll out to finish: \
