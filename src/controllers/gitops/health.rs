@@ -283,12 +283,11 @@ fn daemon_set(at: &At) -> Health {
 fn job(at: &At) -> Health {
     let conditions = at.conditions();
     let said = |condition: &Condition| condition.message.as_deref().unwrap_or("").to_string();
-    let mut failures = conditions.iter().filter(|condition| &*condition.kind == "Failed");
-    if let Some(failure) = failures.next_back() {
+    if let Some(failure) = conditions.iter().rfind(|condition| &*condition.kind == "Failed") {
         return (Degraded, said(failure));
     }
     let ends = |condition: &&Condition| matches!(&*condition.kind, "Complete" | "Suspended");
-    match conditions.iter().filter(ends).next_back() {
+    match conditions.iter().rfind(ends) {
         None => (Progressing, String::new()),
         Some(end) if Condition::holds(&conditions, "Suspended") => (Suspended, said(end)),
         Some(end) => (Healthy, said(end)),
