@@ -178,6 +178,30 @@ fn what_the_server_refuses_is_told_in_kubectls_words_and_the_rest_is_applied() {
 }
 
 #[test]
+fn what_has_no_name_cannot_be_looked_for() {
+    let mut cluster = Cluster::new();
+    let nameless = WEB.replacen("{name: web}", "{labels: {a: b}}", 1);
+    let expected = "error: error when retrieving current configuration of:\nResource: \
+        \"apps/v1, Resource=deployments\", GroupVersionKind: \"apps/v1, Kind=Deployment\"\n\
+        Name: \"\", Namespace: \"default\"\nfrom server for: \"STDIN\": resource name may not be \
+        empty\n";
+    assert_eq!(cluster.apply(&nameless).text, expected);
+    let generated = nameless.replacen("labels: {a: b}", "generateName: web-", 1);
+    let expected = "error: from web-: cannot use generate name with apply\n";
+    assert_eq!(cluster.apply(&generated).text, expected);
+}
+
+#[test]
+fn of_several_mistakes_the_server_names_the_first_in_the_order_of_names() {
+    let mut cluster = Cluster::new();
+    let unknown = WEB.replacen("spec:\n", "spec:\n  foo: 1\n  bar: 2\n", 1);
+    let text = cluster.apply(&unknown).text;
+    let expected =
+        "strict decoding error: unknown field \"spec.bar\", unknown field \"spec.foo\"\n";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
 fn pods_are_deleted_by_name_by_label_and_by_number() {
     let mut cluster = Cluster::new();
     assert_eq!(cluster.apply(PODS).text, "pod/web-1 created\npod/web-2 created\n");

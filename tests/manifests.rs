@@ -281,6 +281,15 @@ fn our_own_bad_manifests_are_answered_where_the_mistake_is() {
             None,
         ),
         ("metadata:\n  name: web", "metadata: &a\n  name: *b", 4, "unknown anchor 'b'", None),
+        ("{app: web}\n  template", "{}\n  template", 8, "empty selector is invalid for", None),
+        (
+            "spec:\n  replicas",
+            "spec:\n  strategy:\n    type: Recreate\n    rollingUpdate:\n      maxSurge: 1\n  \
+             replicas",
+            8,
+            "spec.strategy.rollingUpdate: Forbidden",
+            None,
+        ),
     ];
     for (from, to, line, words, hint) in cases {
         let text = WEB.replacen(from, to, 1);
@@ -341,7 +350,7 @@ fn one_bad_document_does_not_spoil_the_others_and_all_mistakes_are_told() {
     assert_eq!(lines, [18, 24, 25]);
     assert_eq!(reading.refusals.len(), 2);
     let both =
-        "strict decoding error: unknown field \"spec.replica\", unknown field \"spec.pause\"";
+        "strict decoding error: unknown field \"spec.pause\", unknown field \"spec.replica\"";
     assert!(reading.refusals[1].ends_with(both), "{:?}", reading.refusals);
 }
 

@@ -38,11 +38,21 @@ pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut
 
 /// What has no name yet cannot be found again.
 fn named(object: Object) -> Result<Object, String> {
-    if object.meta().name.is_empty() {
-        let prefix = object.meta().generate_name.as_deref().unwrap_or("");
+    let meta = object.meta();
+    if !meta.name.is_empty() {
+        return Ok(object);
+    }
+    if let Some(prefix) = meta.generate_name.as_deref().filter(|prefix| !prefix.is_empty()) {
         return Err(format!("error: from {prefix}: cannot use generate name with apply"));
     }
-    Ok(object)
+    let (info, namespace) = (object.kind().info(), &meta.namespace);
+    let (group, version) = info.api_version.split_once('/').unwrap_or(("", info.api_version));
+    Err(format!(
+        "error: error when retrieving current configuration of:\nResource: \"{group}/{version}, \
+         Resource={}\", GroupVersionKind: \"{group}/{version}, Kind={}\"\nName: \"\", Namespace: \
+         {namespace:?}\nfrom server for: \"STDIN\": resource name may not be empty",
+        info.plural, info.kind
+    ))
 }
 
 /// The object in the namespace that the line names, if the text names none.

@@ -8,6 +8,7 @@
 //! `!!binary`. Kinds that users define are those of the cluster that is spoken to
 //! (`api::custom::serving`).
 
+mod began;
 mod clues;
 mod convert;
 mod defined;

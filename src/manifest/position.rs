@@ -9,7 +9,7 @@ use super::node::{Content, Entry, Node, Span};
 use super::yaml;
 
 /// A step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Segment {
     /// Into a mapping.
     Key(String),

@@ -297,9 +297,12 @@ impl<'t> Reader<'t> {
         self.typed(source, kind, written.clone(), written);
     }
 
-    /// The API server names the first value of a wrong type, or else all unknown fields.
+    /// The API server names the first value of a wrong type, or else all unknown fields. It reads
+    /// them in the order of their names, in which kubectl sends them.
     fn undecodable(&mut self, api_version: &str, kind: &str, misfits: &[Misfit]) {
         const STRICT: &str = "strict decoding error: ";
+        let mut misfits: Vec<&Misfit> = misfits.iter().collect();
+        misfits.sort_by(|one, other| one.path.cmp(&other.path));
         let wrong = misfits.iter().find(|misfit| !misfit.message.starts_with(STRICT));
         let words = match wrong {
             Some(misfit) => misfit.message.clone(),
@@ -455,7 +458,9 @@ impl<'t> Reader<'t> {
     fn invalid(&mut self, source: &Source<'_>, words: String) {
         let path = words.split(": ").next().unwrap_or("").to_string();
         let steps = segments(&path);
-        let span = named_inside(source, &steps, &words).unwrap_or_else(|| source.value(&steps));
+        let span = named_inside(source, &steps, &words)
+            .or_else(|| key_of_whole(source, &steps, &words))
+            .unwrap_or_else(|| source.value(&steps));
         self.problem(Severity::Error, Stage::Validation, span, &path, words, None);
     }
 
@@ -515,4 +520,14 @@ fn named_inside(source: &Source<'_>, path: &[Segment], words: &str) -> Option<Sp
         |entry: &&super::node::Entry| entry.key == quoted || entry.value.as_str() == Some(quoted);
     let entry = entries.iter().find(same)?;
     if entry.key == quoted { entry.key_span } else { entry.value.span }
+}
+
+/// That a field is not allowed, or lacks something, is told at its key, and not at the first thing
+/// in it.
+fn key_of_whole(source: &Source<'_>, path: &[Segment], words: &str) -> Option<Span> {
+    let whole = words.contains(": Forbidden: ") || words.contains(": Required value");
+    let node = source.finder.node(&source.full(path)).filter(|_| whole)?;
+    let scalar = matches!(node.content, Content::Scalar(_));
+    let is_field = matches!(path.last(), Some(Segment::Key(_)));
+    (!scalar && is_field).then(|| source.key(path))
 }

@@ -14,6 +14,7 @@ use serde::de::{MapAccess, SeqAccess, VariantAccess, Visitor};
 
 use crate::api::Value;
 
+use super::began::began;
 use super::guard::MAX_DEPTH;
 use super::node::{Content, Entry, Node, Span};
 use super::resolve;
@@ -102,7 +103,9 @@ fn failure(error: &serde_yaml::Error, text: &str, base: usize, own: Option<Strin
         }
         None => (words.trim_end_matches(" at position 0").to_string(), true),
     };
-    let better = first_alias(text, &message).or_else(|| over_indented(text, &message, at?));
+    let better = first_alias(text, &message)
+        .or_else(|| over_indented(text, &message, at?))
+        .or_else(|| began(text, &display, at?));
     Failure { at: better.or(at).map(|at| base + at), message, with_line }
 }
 

@@ -8,6 +8,7 @@ use crate::apiserver::custom::definition;
 
 use super::batch;
 use super::errors::Errors;
+use super::network;
 use super::pod::always_restarts;
 use super::policy;
 use super::workload::template_alone;
@@ -29,6 +30,7 @@ pub fn generic(object: &Generic, errors: &mut Errors) {
         Kind::ReplicationController => template(object, "/spec/template", "spec.template", errors),
         Kind::Job => batch::job(object, errors),
         Kind::CronJob => batch::cron_job(object, errors),
+        Kind::Service | Kind::Ingress => network::network(object, errors),
         _ => {}
     }
 }
@@ -77,15 +79,17 @@ fn workload(object: &Generic, errors: &mut Errors) {
     if let Some(replicas) = number(object, "/spec/replicas") {
         errors.non_negative("spec.replicas", replicas);
     }
-    let strategy = object.spec().at("updateStrategy").text("type").unwrap_or("OnDelete");
-    errors.one_of("spec.updateStrategy.type", strategy, &["OnDelete", "RollingUpdate"]);
-    let policy = object.spec().text("podManagementPolicy").unwrap_or("Parallel");
-    errors.one_of("spec.podManagementPolicy", policy, &["OrderedReady", "Parallel"]);
+    strategies(object, errors);
     let selector = at(object, "/spec/selector").cloned();
     let selector: Option<LabelSelector> = selector.and_then(|value| from_value(value).ok());
     let labels = at(object, "/spec/template/metadata/labels").cloned().unwrap_or_default();
-    match selector.filter(|selector| !selector.is_empty()) {
+    match selector {
         None => errors.required("spec.selector", ""),
+        Some(selector) if selector.is_empty() => {
+            let kind = object.kind.info().kind.to_lowercase();
+            let detail = format!("empty selector is invalid for {kind}");
+            errors.invalid("spec.selector", selector, &detail);
+        }
         Some(selector) => {
             errors.extend(selector.validate("spec.selector"));
             let map = from_value(labels.clone()).unwrap_or_default();
@@ -96,6 +100,23 @@ fn workload(object: &Generic, errors: &mut Errors) {
         }
     }
     template(object, "/spec/template", "spec.template", errors);
+}
+
+/// A StatefulSet says it in other words than a DaemonSet.
+fn strategies(object: &Generic, errors: &mut Errors) {
+    let strategy = object.spec().at("updateStrategy").text("type").unwrap_or("OnDelete");
+    if object.kind == Kind::DaemonSet {
+        return errors.one_of("spec.updateStrategy.type", strategy, &["OnDelete", "RollingUpdate"]);
+    }
+    if !matches!(strategy, "OnDelete" | "RollingUpdate") {
+        let value = json!({"Type": strategy, "RollingUpdate": null});
+        errors.invalid("spec.updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'");
+    }
+    let policy = object.spec().text("podManagementPolicy").unwrap_or("Parallel");
+    if !matches!(policy, "OrderedReady" | "Parallel") {
+        let detail = "must be 'OrderedReady' or 'Parallel'";
+        errors.invalid("spec.podManagementPolicy", policy, detail);
+    }
 }
 
 /// `ValidateHorizontalPodAutoscaler`, without `behavior`.

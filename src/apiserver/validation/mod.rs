@@ -12,6 +12,7 @@ mod errors;
 mod finalizers;
 mod generic;
 mod meta;
+mod network;
 mod pod;
 mod policy;
 mod probe;

@@ -14,8 +14,12 @@ pub fn validate_words(kind: Kind, value: &mut Value) -> Vec<String> {
     let mut errors = Errors::default();
     match kind {
         Kind::Pod => pod_spec(value.get_mut("spec"), "spec", &mut errors),
-        Kind::ReplicaSet => template(value, &mut errors),
+        Kind::ReplicaSet => {
+            selector(value, &mut errors);
+            template(value, &mut errors);
+        }
         Kind::Deployment => {
+            selector(value, &mut errors);
             template(value, &mut errors);
             let strategy = value.pointer_mut("/spec/strategy");
             let known = &["Recreate", "RollingUpdate"];
@@ -30,6 +34,23 @@ pub fn validate_words(kind: Kind, value: &mut Value) -> Vec<String> {
         _ => {}
     }
     errors.into_words()
+}
+
+/// A selector that is there and selects everything; typed, it is like one that is not there. (Of a
+/// ReplicaSet Kubernetes says the same, and means it.)
+fn selector(value: &Value, errors: &mut Errors) {
+    let Some(selector) = value.pointer("/spec/selector").and_then(Value::as_object) else {
+        return;
+    };
+    let is_empty = |part: &Value| {
+        part.is_null()
+            || part.as_object().is_some_and(|labels| labels.is_empty())
+            || part.as_array().is_some_and(|rules| rules.is_empty())
+    };
+    if selector.values().all(is_empty) {
+        let detail = "empty selector is invalid for deployment";
+        errors.invalid("spec.selector", serde_json::json!({}), detail);
+    }
 }
 
 fn template(value: &mut Value, errors: &mut Errors) {

@@ -36,33 +36,26 @@ pub type Health = (HealthStatus, String);
 use HealthStatus::{Degraded, Healthy, Progressing, Suspended, Unknown};
 
 const IGNORE_RESTART_POLICY: &str = "argocd.argoproj.io/ignore-restart-policy";
+/// Makes an object a hook: it runs at its moment of a sync, and ends.
+const HOOK: &str = "argocd.argoproj.io/hook";
+/// The same for Helm.
+const HELM_HOOK: &str = "helm.sh/hook";
+/// Keeps a hook until its phase of the sync is over.
+const HOOK_FINALIZER: &str = "argocd.argoproj.io/hook-finalizer";
 /// Where `autoscaling/v1` keeps the conditions of an autoscaler.
 const V1_CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
 /// How well an object is; none for kinds without a check.
 pub fn health(object: &Object) -> Option<Health> {
-    let checked = match object {
-        Object::Pod(_) | Object::Deployment(_) | Object::ReplicaSet(_) => true,
-        Object::Generic(generic) => matches!(
-            generic.kind,
-            Kind::StatefulSet
-                | Kind::DaemonSet
-                | Kind::Job
-                | Kind::Service
-                | Kind::Ingress
-                | Kind::PersistentVolumeClaim
-                | Kind::HorizontalPodAutoscaler
-        ),
-        _ => matches!(object.kind(), Kind::StatefulSet | Kind::DaemonSet | Kind::Job),
-    };
-    if object.meta().is_terminating() {
+    let meta = object.meta();
+    if meta.is_terminating() && !meta.finalizers.iter().any(|name| &**name == HOOK_FINALIZER) {
         return Some((Progressing, "Pending deletion".into()));
-    }
-    if !checked {
-        return None;
     }
     if let Object::Pod(pod) = object {
         return Some(self::pod(pod));
+    }
+    if !is_checked(object.kind()) {
+        return None;
     }
     let value = object.to_value();
     let at = At(&value);
@@ -86,8 +79,32 @@ pub fn health(object: &Object) -> Option<Health> {
             };
             (health, String::new())
         }
-        _ => autoscaler(object.as_generic(), &at),
+        Kind::HorizontalPodAutoscaler => autoscaler(object.as_generic(), &at),
+        kind if is_workflow(kind) => workflow(&at),
+        _ => api_service(&at),
     })
+}
+
+/// Whether there is a check for this kind.
+fn is_checked(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Deployment
+            | Kind::ReplicaSet
+            | Kind::StatefulSet
+            | Kind::DaemonSet
+            | Kind::Job
+            | Kind::Service
+            | Kind::Ingress
+            | Kind::PersistentVolumeClaim
+            | Kind::HorizontalPodAutoscaler
+    ) || is_workflow(kind)
+        || (kind.group() == "apiregistration.k8s.io" && kind.info().kind == "APIService")
+}
+
+/// Of Argo Workflows, if its kinds are defined.
+fn is_workflow(kind: Kind) -> bool {
+    kind.group() == "argoproj.io" && kind.info().kind == "Workflow"
 }
 
 /// An object's fields.
@@ -190,26 +207,10 @@ fn stateful_set(at: &At) -> Health {
         return (Progressing, format!("Waiting for {missing} pods to be ready..."));
     }
     let strategy = at.text("/spec/updateStrategy/type");
-    let partition = at.0.pointer("/spec/updateStrategy/rollingUpdate/partition");
-    if let (Some(wanted), Some(partition), "RollingUpdate") =
-        (wanted, partition.and_then(Value::as_i64).filter(|p| *p > 0), strategy)
-    {
-        let due = wanted - partition;
-        return match updated < due {
-            true => {
-                let text = format!(
-                    "Waiting for partitioned roll out to finish: {updated} out of {due} new pods \
-                     have been updated..."
-                );
-                (Progressing, text)
-            }
-            false => {
-                let text = format!(
-                    "partitioned roll out complete: {updated} new pods have been updated..."
-                );
-                (Healthy, text)
-            }
-        };
+    let rolling = at.0.pointer("/spec/updateStrategy/rollingUpdate").filter(|r| r.is_object());
+    if let (Some(rolling), "RollingUpdate") = (rolling, strategy) {
+        let partition = rolling.get("partition").and_then(Value::as_i64);
+        return partitioned(updated, wanted.zip(partition).map(|(wanted, from)| wanted - from));
     }
     if strategy == "OnDelete" {
         return (Healthy, format!("statefulset has {ready} ready pods"));
@@ -227,6 +228,24 @@ fn stateful_set(at: &At) -> Health {
             let at_new = at.number("/status/currentReplicas");
             let text =
                 format!("statefulset rolling update complete {at_new} pods at revision {old}...");
+            (Healthy, text)
+        }
+    }
+}
+
+/// With a partition (the API server sets it to 0), the pods from its ordinal on are to be new.
+fn partitioned(updated: i64, due: Option<i64>) -> Health {
+    match due.filter(|due| updated < *due) {
+        Some(due) => {
+            let text = format!(
+                "Waiting for partitioned roll out to finish: {updated} out of {due} new pods have \
+                 been updated..."
+            );
+            (Progressing, text)
+        }
+        None => {
+            let text =
+                format!("partitioned roll out complete: {updated} new pods have been updated...");
             (Healthy, text)
         }
     }
@@ -260,28 +279,54 @@ fn daemon_set(at: &At) -> Health {
     (Healthy, String::new())
 }
 
+/// A failure counts, whatever else there is; of the other conditions the last one speaks.
 fn job(at: &At) -> Health {
     let conditions = at.conditions();
-    let message = |kind| {
-        let condition = Condition::find(&conditions, kind);
-        condition.map(|c| c.message.as_deref().unwrap_or("").to_string())
+    let said = |condition: &Condition| condition.message.as_deref().unwrap_or("").to_string();
+    if let Some(failure) = conditions.iter().rfind(|condition| &*condition.kind == "Failed") {
+        return (Degraded, said(failure));
+    }
+    let ends = |condition: &&Condition| matches!(&*condition.kind, "Complete" | "Suspended");
+    match conditions.iter().rfind(ends) {
+        None => (Progressing, String::new()),
+        Some(end) if Condition::holds(&conditions, "Suspended") => (Suspended, said(end)),
+        Some(end) => (Healthy, said(end)),
+    }
+}
+
+fn workflow(at: &At) -> Health {
+    let health = match at.text("/status/phase") {
+        "" | "Pending" | "Running" => Progressing,
+        "Succeeded" => Healthy,
+        "Failed" | "Error" => Degraded,
+        _ => Unknown,
     };
-    if let Some(message) = message("Failed") {
-        (Degraded, message)
-    } else if let Some(message) =
-        message("Suspended").filter(|_| Condition::holds(&conditions, "Suspended"))
-    {
-        (Suspended, message)
-    } else if let Some(message) = message("Complete").or_else(|| message("Suspended")) {
-        (Healthy, message)
-    } else {
-        (Progressing, String::new())
+    (health, at.text("/status/message").into())
+}
+
+fn api_service(at: &At) -> Health {
+    let conditions = at.conditions();
+    let Some(available) = Condition::find(&conditions, "Available") else {
+        return (Progressing, "Waiting to be processed".into());
+    };
+    let part = |text: &Option<crate::api::Str>| text.as_deref().unwrap_or("").to_string();
+    let text = format!("{}: {}", part(&available.reason), part(&available.message));
+    let holds = Condition::holds(&conditions, "Available");
+    (if holds { Healthy } else { Progressing }, text)
+}
+
+/// Whether it belongs to a sync, at whose moment it runs, and not to what is to stay.
+fn is_hook(annotations: &crate::api::StrMap) -> bool {
+    match annotations.get(HOOK) {
+        Some(kinds) => kinds.split(',').any(|kind| kind.trim() != "Skip"),
+        None => annotations.get(HELM_HOOK).is_some_and(|kinds| &**kinds != "crd-install"),
     }
 }
 
 fn pod(pod: &Pod) -> Health {
     let annotation = pod.metadata.annotations.get(IGNORE_RESTART_POLICY);
-    let ignored = annotation.is_some_and(|value| &**value == "true");
+    let ignored =
+        annotation.is_some_and(|value| &**value == "true") && !is_hook(&pod.metadata.annotations);
     let always = pod.spec.restart_policy.unwrap_or_default() == RestartPolicy::Always;
     let statuses = &pod.status.container_statuses;
     if always || ignored {
@@ -308,7 +353,7 @@ fn pod(pod: &Pod) -> Health {
             let all = pod.status.init_container_statuses.iter().chain(statuses);
             (Degraded, all.filter_map(failure).next().unwrap_or_default())
         }
-        PodPhase::Running if always => {
+        PodPhase::Running if always || ignored => {
             if pod.is_ready() {
                 (Healthy, message)
             } else if statuses.iter().any(|status| status.last_state.terminated.is_some()) {
@@ -318,7 +363,7 @@ fn pod(pod: &Pod) -> Health {
             }
         }
         // It has an end, so that running is on the way to it.
-        PodPhase::Running => (if ignored { Healthy } else { Progressing }, message),
+        PodPhase::Running => (Progressing, message),
         _ => (Unknown, message),
     }
 }
@@ -345,10 +390,16 @@ fn autoscaler(object: Option<&Generic>, at: &At) -> Health {
         let reason = condition.reason.as_deref().unwrap_or("");
         match &*condition.kind {
             "AbleToScale" => matches!(reason, "FailedGetScale" | "FailedUpdateScale"),
-            "ScalingActive" => {
-                (reason.starts_with("FailedGet") && reason.ends_with("Metric"))
-                    || reason == "InvalidSelector"
-            }
+            // Not that of a container's resource: Argo CD does not know it.
+            "ScalingActive" => matches!(
+                reason,
+                "FailedGetResourceMetric"
+                    | "FailedGetObjectMetric"
+                    | "FailedGetPodsMetric"
+                    | "FailedGetExternalMetric"
+                    | "FailedComputeMetricsReplicas"
+                    | "InvalidSelector"
+            ),
             _ => false,
         }
     };
@@ -369,3 +420,6 @@ fn autoscaler(object: Option<&Generic>, at: &At) -> Health {
 pub fn stamp(now: Time) -> Value {
     crate::api::Timestamp::from(now).to_string().into()
 }
+
+#[cfg(test)]
+mod tests;

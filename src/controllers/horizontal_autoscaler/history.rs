@@ -39,6 +39,8 @@ pub struct History {
     pub ups: Vec<ScaleEvent>,
     /// Changes down.
     pub downs: Vec<ScaleEvent>,
+    /// Whether it was begun; it may be empty and yet not new.
+    pub begun: bool,
 }
 
 /// The sum of the changes strictly younger than `seconds` (`getReplicasChangePerPeriod`).
@@ -63,7 +65,7 @@ fn span(seconds: i64) -> Duration {
 impl History {
     /// The size at which the autoscaler was first seen counts as its first wish.
     pub fn begin(&mut self, current: i32, now: Time) {
-        if self.recommendations.is_empty() {
+        if !std::mem::replace(&mut self.begun, true) {
             self.recommendations.push(Recommendation { replicas: current, at: now });
         }
     }

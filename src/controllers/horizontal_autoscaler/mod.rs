@@ -118,10 +118,10 @@ impl HorizontalAutoscaler {
         plan
     }
 
-    /// Gives it a past.
+    /// Gives it a past: it has seen the autoscaler before, even if it wished for nothing yet.
     pub fn recall(&mut self, key: &ObjectKey, recommendations: Vec<Recommendation>) {
         let state = self.known.entry(key.clone()).or_default();
-        state.history.recommendations = recommendations;
+        state.history = History { recommendations, begun: true, ..History::default() };
     }
 
     /// What became of a request of a pass for `key`.

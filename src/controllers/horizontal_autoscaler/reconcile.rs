@@ -1,6 +1,7 @@
 //! One pass over one autoscaler: from what was read to a size, the conditions and what is told
 //! (`reconcileAutoscaler` of `horizontal.go`). Pure; both flavours decide by it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde_json::{Map, json};
@@ -141,9 +142,11 @@ fn by_metrics(input: &Input, scale: &Scale, decision: &mut Decision, history: &m
     decision.raw = Some(wanted.clamp(spec.min, spec.max.max(spec.min)));
     let limited = normalize(spec, (scale.spec, wanted), decision, history, input.now);
     if limited != scale.spec {
-        let reason = match wanted > scale.spec {
-            true => format!("{name} above target"),
-            false => "All metrics below target".into(),
+        let reason = match wanted.cmp(&scale.spec) {
+            Ordering::Greater => format!("{name} above target"),
+            Ordering::Less => "All metrics below target".into(),
+            // What was wished earlier, and not the metrics, changes the size.
+            Ordering::Equal => String::new(),
         };
         decision.rescale_to(limited, reason);
     }

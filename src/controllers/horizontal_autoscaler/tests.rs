@@ -170,3 +170,41 @@ fn edge_waits_for_the_stabilization_window_by_a_timer_of_its_own() {
     let plan = controller.on_timer(&hpa.key(), &cx(&cache, 400));
     assert_eq!(scaled_to(&plan), Some(1));
 }
+
+#[test]
+fn one_that_was_seen_before_and_wished_for_nothing_is_not_held_to_its_size() {
+    use crate::kernel::Time;
+
+    let mut new = history::History::default();
+    new.begin(5, Time::from_secs(100));
+    assert_eq!(new.stabilize(3, 300, Time::from_secs(101)), 5);
+    let mut known = history::History { begun: true, ..history::History::default() };
+    known.begin(5, Time::from_secs(100));
+    assert_eq!(known.stabilize(3, 300, Time::from_secs(101)), 3);
+}
+
+#[test]
+fn a_size_that_only_an_earlier_wish_asks_for_has_no_metric_as_its_reason() {
+    use crate::kernel::Time;
+
+    let object = hpa(1, 10);
+    let spec = Spec::read(object.as_generic().unwrap());
+    let pods = ["a", "b", "c", "d"].map(pod);
+    let usage = list(&[("a", "50m"), ("b", "50m"), ("c", "50m"), ("d", "50m")]);
+    let readings = Readings::of_list(&usage);
+    let selector = serde_json::from_value(json!({"matchLabels": {"app": "web"}})).unwrap();
+    let now = Time::from_secs(100_000);
+    let input = Input {
+        object: &object,
+        spec: &spec,
+        scale: Ok(Scale { spec: 4, status: 4, selector }),
+        pods: pods.iter().filter_map(|pod| pod.as_pod()).collect(),
+        readings: &readings,
+        start_up: StartUp::default(),
+        now,
+    };
+    let past = Recommendation { replicas: 8, at: now - std::time::Duration::from_secs(60) };
+    let mut history = History { begun: true, recommendations: vec![past], ..History::default() };
+    let decision = decide(&input, &mut history);
+    assert_eq!((decision.desired, decision.rescale.as_deref()), (8, Some("")));
+}

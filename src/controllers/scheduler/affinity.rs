@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::api::selector::LabelSelectorRequirement;
-use crate::api::{Node, PodSpec, StrMap, Value, names};
+use crate::api::{Node, PodSpec, Str, StrMap, Value, names};
 
 /// Which nodes a pod asks for. Read once for a decision.
 #[derive(Clone, Debug, Default)]
@@ -66,27 +66,31 @@ fn term_of(value: Value) -> Term {
 impl Term {
     fn matches(&self, node: &Node) -> bool {
         let empty = self.match_expressions.is_empty() && self.match_fields.is_empty();
-        let mut rules = self.match_expressions.iter().chain(&self.match_fields);
-        if empty || !rules.all(is_well_formed) {
-            return false;
-        }
-        let labels = &node.metadata.labels;
-        let name = StrMap::from([("metadata.name".into(), node.metadata.name.clone())]);
-        let all = |rules: &[LabelSelectorRequirement], on: &StrMap| {
-            rules.iter().all(|rule| holds(rule, on))
-        };
-        all(&self.match_expressions, labels) && all(&self.match_fields, &name)
+        let well_formed = self.match_expressions.iter().all(is_well_formed)
+            && self.match_fields.iter().all(is_well_formed_field);
+        let (name, labels) = (&*node.metadata.name, &node.metadata.labels);
+        !empty
+            && well_formed
+            && self.match_expressions.iter().all(|rule| holds(rule, labels))
+            && (name.is_empty() || self.match_fields.iter().all(|rule| holds_of_field(rule, name)))
     }
 }
 
 fn holds(rule: &LabelSelectorRequirement, labels: &StrMap) -> bool {
-    let number = |text: Option<&crate::api::Str>| text.and_then(|t| t.parse::<i64>().ok());
+    let number = |text: Option<&Str>| text.and_then(|t| t.parse::<i64>().ok());
     let (own, bound) = (number(labels.get(&rule.key)), number(rule.values.first()));
     match &*rule.operator {
         "Gt" => own.zip(bound).is_some_and(|(own, bound)| own > bound),
         "Lt" => own.zip(bound).is_some_and(|(own, bound)| own < bound),
         _ => rule.matches(labels),
     }
+}
+
+/// The one field that nodes have is their name; any other is empty.
+fn holds_of_field(rule: &LabelSelectorRequirement, name: &str) -> bool {
+    let own = if &*rule.key == "metadata.name" { name } else { "" };
+    let equal = rule.values.first().is_some_and(|value| **value == *own);
+    equal == (&*rule.operator == "In")
 }
 
 /// A rule that Kubernetes would not parse makes its whole term match nothing, even under `NotIn`.
@@ -98,7 +102,13 @@ fn is_well_formed(rule: &LabelSelectorRequirement) -> bool {
         "Gt" | "Lt" => count == 1 && rule.values[0].parse::<i64>().is_ok(),
         _ => false,
     };
-    fits && rule.values.iter().all(|value| names::label_value(value).is_empty())
+    fits && names::qualified_name(&rule.key).is_empty()
+        && rule.values.iter().all(|value| names::label_value(value).is_empty())
+}
+
+/// A field is equal to one value or it is not; the value may be any text.
+fn is_well_formed_field(rule: &LabelSelectorRequirement) -> bool {
+    matches!(&*rule.operator, "In" | "NotIn") && rule.values.len() == 1
 }
 
 #[cfg(test)]
@@ -139,5 +149,40 @@ mod tests {
         let spec = json!({"affinity": {"nodeAffinity": required}});
         let affinity = NodeAffinity::of(&serde_json::from_value(spec).expect("a pod spec"));
         assert!(!affinity.allows(&node(json!({}))));
+    }
+
+    fn by_field(rule: Value) -> NodeAffinity {
+        let terms = json!({"nodeSelectorTerms": [{"matchFields": [rule]}]});
+        let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": terms});
+        let spec = json!({"affinity": {"nodeAffinity": required}});
+        NodeAffinity::of(&serde_json::from_value(spec).expect("a pod spec"))
+    }
+
+    #[test]
+    fn a_term_with_an_illegal_key_matches_nothing_even_if_the_label_shall_be_absent() {
+        let rule = json!({"key": "not a key", "operator": "DoesNotExist"});
+        assert!(!affinity(rule).allows(&node(json!({}))));
+    }
+
+    #[test]
+    fn a_name_of_a_node_need_not_be_a_legal_label() {
+        let long = "n".repeat(100);
+        let mut far = node(json!({}));
+        far.metadata.name = long.as_str().into();
+        let rule = json!({"key": "metadata.name", "operator": "In", "values": [long]});
+        assert!(by_field(rule.clone()).allows(&far));
+        assert!(!by_field(rule).allows(&node(json!({}))));
+    }
+
+    #[test]
+    fn a_field_is_compared_with_one_value() {
+        let rule = |operator: &str, values: Value| {
+            by_field(json!({"key": "metadata.name", "operator": operator, "values": values}))
+        };
+        let here = node(json!({}));
+        assert!(rule("NotIn", json!(["other"])).allows(&here));
+        assert!(!rule("NotIn", json!(["node-1"])).allows(&here));
+        assert!(!rule("In", json!(["node-1", "node-2"])).allows(&here), "two values");
+        assert!(!rule("Exists", json!([])).allows(&here), "no such operator on fields");
     }
 }

@@ -2,7 +2,7 @@
 //! NodePorts). Two pods with the same one do not fit on one node. The kubelet asks the same before
 //! it runs a pod.
 
-use crate::api::{PodSpec, Str, Value};
+use crate::api::{Container, PodSpec, RestartPolicy, Str, Value};
 
 const ANY_ADDRESS: &str = "0.0.0.0";
 
@@ -17,7 +17,8 @@ pub struct HostPort {
 impl HostPort {
     /// Those that a pod of this spec takes, its sidecars' included.
     pub fn of(spec: &PodSpec) -> Vec<HostPort> {
-        let sidecars = spec.init_containers.iter().filter(|init| init.restart_policy.is_some());
+        let is_sidecar = |c: &&Container| c.restart_policy == Some(RestartPolicy::Always);
+        let sidecars = spec.init_containers.iter().filter(is_sidecar);
         let ports = sidecars.chain(&spec.containers).filter_map(|c| c.rest.get("ports"));
         ports.filter_map(Value::as_array).flatten().filter_map(HostPort::read).collect()
     }
@@ -67,5 +68,16 @@ mod tests {
     #[test]
     fn a_port_of_the_container_alone_takes_none_of_the_machine() {
         assert!(ports(json!([{"containerPort": 80}])).is_empty());
+    }
+
+    #[test]
+    fn of_the_init_containers_only_sidecars_keep_their_ports() {
+        let init = |policy: Value| {
+            let ports = json!([{"containerPort": 80, "hostPort": 80}]);
+            let init = json!({"name": "i", "restartPolicy": policy, "ports": ports});
+            let spec = json!({"containers": [], "initContainers": [init]});
+            HostPort::of(&serde_json::from_value(spec).expect("a pod spec")).len()
+        };
+        assert_eq!((init(json!("Always")), init(json!("OnFailure")), init(json!(null))), (1, 0, 0));
     }
 }

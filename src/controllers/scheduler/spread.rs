@@ -204,8 +204,10 @@ fn count_selected(rule: Rule, pod: &Pod, cluster: &Cluster) -> Counted {
         selector.match_expressions.extend(requirements);
     }
     let mut on_node = vec![0; cluster.nodes().len()];
+    // A selector that would select all pods counts none of those that are there.
+    let counting = selector.as_ref().filter(|selector| !selector.is_empty());
     for (group, counts) in cluster.groups(&pod.metadata.namespace, None) {
-        if selector.as_ref().is_some_and(|s| s.matches(&group.labels)) {
+        if counting.is_some_and(|s| s.matches(&group.labels)) {
             add(&mut on_node, counts);
         }
     }
@@ -279,5 +281,33 @@ mod tests {
     fn fewest_pods_score_most() {
         assert_eq!(normalize(&[Some(2), Some(4), None]), [100, 50, 0]);
         assert_eq!(normalize(&[Some(0), Some(0)]), [100, 100]);
+    }
+
+    #[test]
+    fn a_selector_of_all_pods_counts_none_of_those_that_are_there() {
+        use crate::api::Object;
+        use crate::client::Cache;
+        use serde_json::json;
+
+        let node = |name: &str| {
+            let metadata = json!({"name": name, "labels": {"node": name}});
+            Object::Node(serde_json::from_value(json!({"metadata": metadata})).expect("a node"))
+        };
+        let pod = |name: &str, spec: serde_json::Value| -> Pod {
+            let metadata = json!({"name": name, "namespace": "default", "labels": {"a": "b"}});
+            let pod = json!({"metadata": metadata, "spec": spec});
+            serde_json::from_value(pod).expect("a pod")
+        };
+        let there = Object::Pod(pod("old", json!({"nodeName": "one"})));
+        let cluster = Cluster::of(&Cache::of([node("one"), node("two"), there]));
+        let fits = |selector: serde_json::Value| {
+            let rule = json!({"maxSkew": 1, "topologyKey": "node", "labelSelector": selector,
+                "whenUnsatisfiable": "DoNotSchedule"});
+            let new = pod("new", json!({"topologySpreadConstraints": [rule]}));
+            let spread = Spread::of(&new, &NodeAffinity::default(), &cluster);
+            spread.filter(cluster.nodes()[0].node().expect("a node")).is_ok()
+        };
+        assert!(fits(json!({})));
+        assert!(!fits(json!({"matchLabels": {"a": "b"}})));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loopscope::api::{Kind, Object};
+use loopscope::api::{Kind, Object, custom};
 use loopscope::controllers::gitops::auto_sync::{
     Answer, Automated, Compared, LastSync, Question, RECONCILIATION, RECONCILIATION_JITTER,
     RETRY_LIMIT, SELF_HEAL_TIMEOUT, SelfHealBackoff, decide,
@@ -50,6 +50,9 @@ struct HealthGiven {
     succeeded: Option<i64>,
     failed: Option<i64>,
     suspend: Option<bool>,
+    update_strategy: Option<Value>,
+    message: Option<String>,
+    finalizers: Option<Value>,
     #[serde(rename = "type")]
     service_type: Option<String>,
     ingress: Option<Value>,
@@ -87,9 +90,25 @@ fn container(given: &ContainerGiven) -> Value {
     status
 }
 
+/// The kind of these names; one that the simulation does not have is taken as one that a user
+/// defined.
+fn kind(given: &HealthGiven) -> Option<Kind> {
+    let group = |version: &str| version.split_once('/').map_or("", |(group, _)| group).to_string();
+    let own = Kind::all().iter().find(|info| info.kind == given.kind);
+    let version = given.api_version.as_deref();
+    let same = |kind: &Kind| version.is_none_or(|version| group(version) == kind.group());
+    let usual = match given.kind.as_str() {
+        "Workflow" => "argoproj.io/v1alpha1",
+        "APIService" => "apiregistration.k8s.io/v1",
+        _ => "example.com/v1",
+    };
+    let defined = || custom::intern(version.unwrap_or(usual), &given.kind, "customs", true);
+    own.map(|info| info.id).filter(same).or_else(defined)
+}
+
 /// The flat fields as one object.
 fn object(given: &HealthGiven) -> Option<Object> {
-    let kind = Kind::all().iter().find(|info| info.kind == given.kind)?.id;
+    let kind = kind(given)?;
     let mut metadata = json!({"name": given.name.as_deref().unwrap_or("x"), "namespace": "n"});
     let mut put = |field: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -98,6 +117,7 @@ fn object(given: &HealthGiven) -> Option<Object> {
     };
     put("generation", given.generation.map(Value::from));
     put("annotations", given.annotations.clone());
+    put("finalizers", given.finalizers.clone());
     put("deletionTimestamp", given.deletion_timestamp_set.then(|| "2026-01-01T00:00:00Z".into()));
     let (mut spec, mut status) = (Map::new(), Map::new());
     let mut conditions = Vec::new();
@@ -114,6 +134,10 @@ fn object(given: &HealthGiven) -> Option<Object> {
     set(&mut spec, "suspend", given.suspend.map(Value::from));
     set(&mut spec, "type", given.service_type.clone().map(Value::from));
     set(&mut spec, "restartPolicy", given.restart_policy.clone().map(Value::from));
+    let strategy = given.update_strategy.clone();
+    let strategy = strategy.map(|s| if s.is_string() { json!({"type": s}) } else { s });
+    set(&mut spec, "updateStrategy", strategy);
+    set(&mut status, "message", given.message.clone().map(Value::from));
     set(&mut status, "observedGeneration", given.observed_generation.map(Value::from));
     set(&mut status, "phase", given.phase.clone().map(Value::from));
     set(&mut status, "active", given.active.map(Value::from));
@@ -271,7 +295,10 @@ fn check_remaining(raw: &Value, expect: &Value) -> Outcome {
 }
 
 fn check_default(raw: &Value, expect: &Value) -> Outcome {
-    let setting = raw["setting"].as_str().unwrap_or("");
+    // Names of flags are written with dashes.
+    let setting = raw["setting"].as_str().unwrap_or("").replace("app-resync", "reconciliation.");
+    let setting =
+        setting.replace(".-jitter", ".jitter").replace("self-heal-backoff", "self-heal backoff");
     let backoff = SelfHealBackoff::default();
     // The first of these words that the setting's name has.
     let table = [

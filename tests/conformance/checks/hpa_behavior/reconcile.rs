@@ -58,6 +58,7 @@ struct Metric {
 }
 
 impl Given {
+    /// The metrics. What stands beside the list holds for each of them.
     fn metrics(&self) -> Vec<Metric> {
         let own = Metric {
             metric_type: self.metric_type.clone(),
@@ -70,7 +71,13 @@ impl Given {
             reported_milli: self.reported_milli.clone(),
             metric_milli: self.metric_milli.clone(),
         };
-        self.metrics.clone().unwrap_or_else(|| vec![own])
+        let Some(list) = self.metrics.clone() else { return vec![own] };
+        let common = |metric: Metric| Metric {
+            request_milli: metric.request_milli.or_else(|| own.request_milli.clone()),
+            reported_milli: metric.reported_milli.or_else(|| own.reported_milli.clone()),
+            ..metric
+        };
+        list.into_iter().map(common).collect()
     }
 }
 
@@ -106,13 +113,25 @@ impl Metric {
             "ExternalAverageValue" => {
                 json!({"type": "External", "external": {"metric": name, "target": average}})
             }
-            _ => {
-                let percent = self.target_average_utilization.unwrap_or(100);
-                let target = json!({"type": "Utilization", "averageUtilization": percent});
-                let resource = json!({"name": "cpu", "target": target});
-                json!({"type": "Resource", "resource": resource})
+            "ContainerResource" => json!({"type": "ContainerResource", "containerResource": {
+                "name": "cpu", "container": "main", "target": self.utilization(),
+            }}),
+            "Resource" => {
+                json!({"type": "Resource", "resource": {"name": "cpu", "target": self.utilization()}})
             }
+            other => json!({"type": other}),
         }
+    }
+
+    fn utilization(&self) -> Value {
+        let percent = self.target_average_utilization.unwrap_or(100);
+        json!({"type": "Utilization", "averageUtilization": percent})
+    }
+
+    /// Whether the API server would take it.
+    fn is_valid(&self) -> bool {
+        let kinds = ["Resource", "ContainerResource", "Pods", "Object", "External"];
+        kinds.iter().any(|kind| self.kind().starts_with(kind))
     }
 }
 
@@ -150,13 +169,14 @@ fn lab(given: &Given) -> Lab {
     scaled.status.replicas = given.current_replicas;
     let status = Request::Update(Part::Status, Arc::new(Object::Deployment(scaled)));
     server.handle(&status, Time::ZERO).expect("valid");
-    let specs: Vec<Value> = metrics.iter().map(Metric::spec).collect();
+    let valid = metrics.iter().filter(|metric| metric.is_valid());
+    let specs: Vec<Value> = valid.map(Metric::spec).collect();
     let autoscaler = create(
         &mut server,
         Kind::HorizontalPodAutoscaler,
         json!({"metadata": {"name": "hpa"}, "spec": {
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "target"},
-            "minReplicas": given.min_replicas, "maxReplicas": given.max_replicas,
+            "minReplicas": given.min_replicas.max(1), "maxReplicas": given.max_replicas,
             "metrics": specs,
         }}),
     );
@@ -165,7 +185,13 @@ fn lab(given: &Given) -> Lab {
     });
     let count = listed.max().unwrap_or(0).max(given.current_replicas.max(0) as usize);
     let mut cache = Cache::default();
-    cache.put(autoscaler.clone());
+    // As if a server with another version, or the gate for zero, had let through what this one
+    // refuses.
+    let mut seen = autoscaler.to_value();
+    seen["spec"]["minReplicas"] = given.min_replicas.into();
+    seen["spec"]["metrics"] = metrics.iter().map(Metric::spec).collect();
+    let seen = Object::from_value(Kind::HorizontalPodAutoscaler, seen).expect("well-formed");
+    cache.put(Arc::new(seen));
     for index in 0..count {
         let ready = given.ready.as_ref().and_then(|all| all.get(index)).copied().unwrap_or(true);
         cache.put(Arc::new(pod(index, ready, &metrics)));
@@ -209,7 +235,7 @@ fn list(given: &Given, count: usize) -> Object {
         for metric in metrics.iter().filter(works) {
             let Some(value) = metric.samples().get(index) else { continue };
             match metric.kind() {
-                "Resource" => usage.insert("cpu".into(), milli(*value)),
+                "Resource" | "ContainerResource" => usage.insert("cpu".into(), milli(*value)),
                 _ => custom.insert("m".into(), milli(*value)),
             };
         }
