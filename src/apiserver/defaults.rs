@@ -267,6 +267,21 @@ mod tests {
     }
 
     #[test]
+    fn a_zero_in_a_probe_counts_as_not_said() {
+        let zeros = json!({"periodSeconds": 0, "timeoutSeconds": 0, "failureThreshold": 0});
+        let said = json!({"periodSeconds": 5, "failureThreshold": 1});
+        let container = json!({"name": "a", "livenessProbe": zeros, "readinessProbe": said});
+        let value = defaulted(Kind::Pod, json!({"spec": {"containers": [container]}}));
+        let container = &value["spec"]["containers"][0];
+        let filled = json!({"periodSeconds": 10, "timeoutSeconds": 1, "successThreshold": 1,
+            "failureThreshold": 3});
+        assert_eq!(container["livenessProbe"], filled);
+        let kept = json!({"periodSeconds": 5, "timeoutSeconds": 1, "successThreshold": 1,
+            "failureThreshold": 1});
+        assert_eq!(container["readinessProbe"], kept);
+    }
+
+    #[test]
     fn limits_are_requested_where_nothing_else_is() {
         let resources = json!({"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1"}});
         let container = json!({"name": "a", "resources": resources, "readinessProbe": {}});

@@ -8,7 +8,7 @@ use crate::api::{Object, ObjectKey};
 use crate::apiserver::{Part, Reason, Request, Response};
 use crate::kernel::Time;
 
-use super::plan::{EventNote, Intent, Plan, Promise};
+use super::plan::{Deed, EventNote, Intent, Plan, Promise};
 
 /// A plan that is being carried out.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct PassRun {
     waiting: usize,
     /// The first error of the batches.
     error: Option<String>,
+    /// Whether anything but a release has failed.
+    halted: bool,
     /// Versions learned from answers, for later writes to the same object.
     versions: BTreeMap<ObjectKey, u64>,
     stage: Stage,
@@ -77,6 +79,7 @@ impl PassRun {
     /// Begins to carry out `plan`.
     pub fn new(mut plan: Plan) -> PassRun {
         PassRun {
+            halted: plan.error.is_some(),
             error: plan.error.take(),
             status_tries_left: plan.finish.as_ref().map_or(0, |finish| finish.retries + 1),
             events: std::mem::take(&mut plan.events),
@@ -117,8 +120,15 @@ impl PassRun {
     }
 
     fn batches_are_over(&self) -> bool {
-        self.stage == Stage::Batches
-            && (self.error.is_some() || self.next_batch == self.plan.batches.len())
+        let failed = self.error.is_some() && !self.goes_on_claiming();
+        self.stage == Stage::Batches && (failed || self.next_batch == self.plan.batches.len())
+    }
+
+    /// What cannot be given up keeps nobody from taking what is there to take: claims are tried
+    /// one by one and their errors gathered (`ClaimPods`). The pass has failed all the same.
+    fn goes_on_claiming(&self) -> bool {
+        let next = self.plan.batches.get(self.next_batch);
+        !self.halted && next.is_some_and(|batch| batch.iter().all(|i| i.deed == Deed::Adopt))
     }
 
     /// Expectations that will not come true, since this was last asked.
@@ -245,6 +255,7 @@ impl PassRun {
                 {
                     // So that an edge-triggered loop does not go on without having asked again.
                     self.failed.push(intent);
+                    self.halted = true;
                     self.fail(format!("{} is being deleted", object.meta().name));
                     return;
                 }
@@ -257,6 +268,7 @@ impl PassRun {
             }
             Err(error) => {
                 self.failed.push(intent.clone());
+                self.halted |= intent.deed != Deed::Release;
                 self.break_promise(&intent);
                 let text = &error.message;
                 self.events.extend(intent.on_failure.map(|note| filled(note, "{error}", text)));

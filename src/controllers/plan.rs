@@ -18,7 +18,7 @@ pub struct Plan {
     /// The desired state, for the sentence: "wants 3".
     pub wants: Fact,
     /// Requests, batch after batch; all of a batch are under way together. The first batch in which
-    /// one fails is the last.
+    /// one fails is the last; but adoptions follow where only a release failed.
     pub batches: Vec<Batch>,
     /// So many of the first batches prepare the pass (adoption and release): if one of them fails,
     /// nothing that was seen can be relied on, and no status is written.

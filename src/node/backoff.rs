@@ -182,19 +182,13 @@ impl BackoffParameters {
 
     /// Those of a container that is started again.
     pub fn container_restart(settings: BackoffSettings) -> BackoffParameters {
-        let (mut initial, mut max) = match settings.reduced_decay {
-            false => (10, 300),
-            true => (1, 60),
+        let seconds = Duration::from_secs;
+        let (initial, max) = match settings.reduced_decay {
+            false => (seconds(10), seconds(300)),
+            true => (seconds(1), seconds(60)),
         };
-        if let Some(limit) = settings.max_restart_period {
-            max = limit.as_secs();
-            initial = initial.min(max);
-        }
-        BackoffParameters {
-            initial: Duration::from_secs(initial),
-            max: Duration::from_secs(max),
-            expires: Duration::from_secs(600),
-        }
+        let max = settings.max_restart_period.unwrap_or(max);
+        BackoffParameters { initial: initial.min(max), max, expires: seconds(600) }
     }
 
     /// Those of an image that could not be pulled.
@@ -275,6 +269,15 @@ mod tests {
             delays.push(now.since(finished).as_secs());
         }
         assert_eq!(delays, [0, 10, 20, 40, 80, 160, 300, 300]);
+    }
+
+    #[test]
+    fn the_limit_of_a_node_holds_to_the_millisecond_and_bounds_the_first_delay_too() {
+        let limit = Some(Duration::from_millis(1500));
+        let settings = BackoffSettings { max_restart_period: limit, ..BackoffSettings::default() };
+        let parameters = BackoffParameters::container_restart(settings);
+        assert_eq!(Some(parameters.max), limit);
+        assert_eq!(Some(parameters.initial), limit);
     }
 
     #[test]

@@ -82,9 +82,9 @@ impl ImageManager {
         ImageManager { backoff: parameters.build(), last_errors: BTreeMap::new(), limit: None }
     }
 
-    /// The same with at most `burst` pulls at once and then `per_second`; 0 per second is no limit.
-    pub fn with_limit(mut self, per_second: u32, burst: u32) -> ImageManager {
-        self.limit = (per_second > 0).then(|| PullLimit::new(per_second, burst));
+    /// The same with at most `burst` pulls at once and then so many in 1,000 s; 0 is no limit.
+    pub fn with_limit(mut self, in_1000_s: u32, burst: u32) -> ImageManager {
+        self.limit = (in_1000_s > 0).then(|| PullLimit::new(in_1000_s, burst));
         self
     }
 
@@ -233,26 +233,27 @@ pub fn present_message(image: &str) -> String {
     format!("Container image {image:?} already present on machine and can be accessed by the pod")
 }
 
-/// A bucket of tokens, in thousand-millionths of a pull (`registryPullQPS`, `registryBurst`).
+/// A bucket of tokens, in the parts of a pull that one nanosecond brings at one pull in 1,000 s
+/// (`registryPullQPS`, `registryBurst`).
 #[derive(Clone, Debug)]
 struct PullLimit {
-    per_second: u32,
+    in_1000_s: u32,
     full: u64,
     tokens: u64,
     filled: Time,
 }
 
 impl PullLimit {
-    const ONE: u64 = 1_000_000_000;
+    const ONE: u64 = 1_000_000_000_000;
 
-    fn new(per_second: u32, burst: u32) -> PullLimit {
-        let full = u64::from(burst) * Self::ONE;
-        PullLimit { per_second, full, tokens: full, filled: Time::ZERO }
+    fn new(in_1000_s: u32, burst: u32) -> PullLimit {
+        let full = u64::from(burst).saturating_mul(Self::ONE);
+        PullLimit { in_1000_s, full, tokens: full, filled: Time::ZERO }
     }
 
     fn take(&mut self, now: Time) -> bool {
         let nanos = u64::try_from(now.since(self.filled).as_nanos()).unwrap_or(u64::MAX);
-        let more = nanos.saturating_mul(u64::from(self.per_second));
+        let more = nanos.saturating_mul(u64::from(self.in_1000_s));
         self.tokens = self.tokens.saturating_add(more).min(self.full);
         self.filled = now;
         let enough = self.tokens >= Self::ONE;
@@ -289,5 +290,12 @@ mod tests {
             }
         }
         assert_eq!(attempts, [0, 10, 30, 70]);
+    }
+
+    #[test]
+    fn a_limit_may_be_less_than_one_pull_a_second() {
+        let mut limit = PullLimit::new(500, 1);
+        let allowed = (0..6).map(|second| limit.take(Time::from_secs(second)));
+        assert_eq!(allowed.collect::<Vec<_>>(), [true, false, true, false, true, false]);
     }
 }

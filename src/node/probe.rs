@@ -1,8 +1,8 @@
 //! One prober: it asks a container a question again and again, and stores an answer only when
 //! enough equal answers came in a row.
 //!
-//! Follows `pkg/kubelet/prober/worker.go` (`doProbe`) and `SetDefaults_Probe`. Who ticks it, and
-//! what the container answers, is not its business: see `probing.rs`.
+//! Follows `doProbe` in `pkg/kubelet/prober/worker.go`. Who ticks it, and what the container
+//! answers, is not its business: see `probing.rs`.
 
 use std::time::Duration;
 
@@ -62,19 +62,6 @@ pub enum Outcome {
     Fail,
     /// The question could not be asked: it does not count.
     Error,
-}
-
-/// The probe with the values that the API fills in.
-pub fn with_defaults(probe: &Probe) -> Probe {
-    let fill = |value: Option<i32>, default: i32| Some(value.unwrap_or(default));
-    Probe {
-        initial_delay_seconds: fill(probe.initial_delay_seconds, 0),
-        timeout_seconds: fill(probe.timeout_seconds, 1),
-        period_seconds: fill(probe.period_seconds, 10),
-        success_threshold: fill(probe.success_threshold, 1),
-        failure_threshold: fill(probe.failure_threshold, 3),
-        rest: probe.rest.clone(),
-    }
 }
 
 /// The times and thresholds of a probe, defaults included.
@@ -263,5 +250,40 @@ impl Prober {
             self.on_hold = true;
             self.in_a_row = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(started: bool) -> ProbedPod {
+        let state = ProbedState::Running(Duration::ZERO);
+        ProbedPod {
+            phase: Some(PodPhase::Running),
+            is_terminating: false,
+            never_restarts: false,
+            container: Some(ProbedContainer { id: 1, state, started }),
+        }
+    }
+
+    #[test]
+    fn until_a_container_has_started_only_its_startup_probe_asks_and_afterwards_only_the_others() {
+        for (kind, before, after) in [
+            (ProbeKind::Liveness, ProbeResult::Success, ProbeResult::Failure),
+            (ProbeKind::Readiness, ProbeResult::Failure, ProbeResult::Failure),
+        ] {
+            let thresholds =
+                Thresholds { success: 1, failure: 1, ..Thresholds::of(&Probe::default()) };
+            let mut prober = Prober::new(kind, thresholds);
+            let asked_too_early = || panic!("{kind:?} asks before the container has started");
+            prober.tick(Some(&pod(false)), asked_too_early);
+            assert_eq!(prober.result(), Some(before));
+            prober.tick(Some(&pod(true)), || Outcome::Fail);
+            assert_eq!(prober.result(), Some(after));
+        }
+        let mut startup = Prober::new(ProbeKind::Startup, Thresholds::of(&Probe::default()));
+        startup.tick(Some(&pod(true)), || panic!("it asks although the container has started"));
+        assert_eq!(startup.result(), Some(ProbeResult::Unknown));
     }
 }

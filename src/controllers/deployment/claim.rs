@@ -22,7 +22,7 @@ use super::matching;
 pub struct Claim<'a> {
     /// Its sets by name, adopted ones with their new owner.
     pub owned: Vec<Cow<'a, ReplicaSet>>,
-    /// First that the Deployment still lives, then adoptions and releases.
+    /// First releases, and whether the Deployment still lives; then adoptions.
     pub batches: Vec<Batch>,
 }
 
@@ -30,8 +30,7 @@ pub struct Claim<'a> {
 pub fn claim<'a>(deployment: &Deployment, cache: &'a Cache) -> Claim<'a> {
     let meta = &deployment.metadata;
     let mut owned = Vec::new();
-    let mut patches = Vec::new();
-    let mut adopts = false;
+    let (mut first, mut adoptions) = (Batch::new(), Batch::new());
     for object in cache.owned_by(Kind::ReplicaSet, &meta.uid) {
         let Some(set) = object.as_replica_set() else {
             continue;
@@ -39,7 +38,7 @@ pub fn claim<'a>(deployment: &Deployment, cache: &'a Cache) -> Claim<'a> {
         if deployment.spec.selector.matches(&set.metadata.labels) {
             owned.push(Cow::Borrowed(set));
         } else if !meta.is_terminating() {
-            patches.push(release(deployment, set, Seen::This));
+            first.push(release(deployment, set, Seen::This));
         }
     }
     for object in cache.orphans(Kind::ReplicaSet, &meta.namespace) {
@@ -47,15 +46,16 @@ pub fn claim<'a>(deployment: &Deployment, cache: &'a Cache) -> Claim<'a> {
             continue;
         };
         if may_adopt(deployment, set) {
-            patches.push(adopt(deployment, set, Seen::This));
-            adopts = true;
+            adoptions.push(adopt(deployment, set, Seen::This));
             owned.push(Cow::Owned(adopted(deployment, set)));
         }
     }
     owned.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
-    let guard = adopts.then(|| vec![guard(deployment)]);
-    let patches = Some(patches).filter(|patches| !patches.is_empty());
-    Claim { owned, batches: guard.into_iter().chain(patches).collect() }
+    if !adoptions.is_empty() {
+        first.insert(0, guard(deployment));
+    }
+    let batches = [first, adoptions].into_iter();
+    Claim { owned, batches: batches.filter(|batch| !batch.is_empty()).collect() }
 }
 
 /// Whether a set that nobody controls is for this Deployment to take.
@@ -145,4 +145,33 @@ pub fn resolve<'a>(cache: &'a Cache, set: &ObjectMeta) -> Option<&'a Deployment>
     let (key, owner) = home_of(set)?;
     let found = cache.get(&key).and_then(|object| Object::as_deployment(object))?;
     (found.metadata.uid == owner.uid).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str, label: &str, owner: Option<&ObjectMeta>) -> Object {
+        let mut set = ReplicaSet::default();
+        set.metadata.name = name.into();
+        set.metadata.uid = name.into();
+        set.metadata.labels.insert("app".into(), label.into());
+        let owner = owner.map(|owner| OwnerReference::controller_of(Kind::Deployment, owner));
+        set.metadata.owner_references = owner.into_iter().collect();
+        set.into()
+    }
+
+    #[test]
+    fn an_adoption_waits_for_a_live_look_at_the_deployment_and_a_release_does_not() {
+        let mut web = Deployment::default();
+        web.metadata.name = "web".into();
+        web.metadata.uid = "web-uid".into();
+        web.spec.selector.match_labels.insert("app".into(), "web".into());
+        let lost = set("lost", "other", Some(&web.metadata));
+        let cache = Cache::of([lost, set("alone", "web", None)]);
+        let claim = claim(&web, &cache);
+        let deeds = |batch: &Batch| batch.iter().map(|intent| intent.deed).collect::<Vec<_>>();
+        let batches: Vec<_> = claim.batches.iter().map(deeds).collect();
+        assert_eq!(batches, [vec![Deed::Read, Deed::Release], vec![Deed::Adopt]]);
+    }
 }

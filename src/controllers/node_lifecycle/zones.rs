@@ -14,9 +14,9 @@ pub const EVICTION_RATE: u64 = 100;
 pub const SECONDARY_EVICTION_RATE: u64 = 10;
 /// A zone with more nodes is large (`--large-cluster-size-threshold`).
 pub const LARGE_CLUSTER_SIZE: usize = 50;
-/// The share of nodes, in percent, from which a zone is down in part
+/// The share of nodes, in thousandths, from which a zone is down in part
 /// (`--unhealthy-zone-threshold` 0.55).
-pub const UNHEALTHY_ZONE_PERCENT: u64 = 55;
+pub const UNHEALTHY_ZONE_THOUSANDTHS: u64 = 550;
 
 /// How a zone is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub enum ZoneState {
 }
 
 /// The state of a zone with so many nodes that are ready and not.
-pub fn zone_state(ready: usize, not_ready: usize, unhealthy_percent: u64) -> ZoneState {
-    let part = not_ready as u64 * 100 >= unhealthy_percent * (ready + not_ready) as u64;
+pub fn zone_state(ready: usize, not_ready: usize, unhealthy_thousandths: u64) -> ZoneState {
+    let part = not_ready as u64 * 1_000 >= unhealthy_thousandths * (ready + not_ready) as u64;
     match (ready, not_ready) {
         (0, 1..) => ZoneState::FullDisruption,
         (_, 3..) if part => ZoneState::PartialDisruption,
@@ -100,7 +100,7 @@ impl Zones {
         self.zones.retain(|name, _| counts.contains_key(name));
         for (name, (ready, not_ready)) in counts {
             let zone = self.zones.entry(name).or_default();
-            zone.state = zone_state(ready, not_ready, UNHEALTHY_ZONE_PERCENT);
+            zone.state = zone_state(ready, not_ready, UNHEALTHY_ZONE_THOUSANDTHS);
             zone.size = ready + not_ready;
         }
         let down = |zone: &Zone| zone.state == ZoneState::FullDisruption;
@@ -163,8 +163,10 @@ mod tests {
 
     #[test]
     fn a_small_zone_that_is_down_in_part_is_left_alone() {
-        assert_eq!(zone_state(2, 3, 55), ZoneState::PartialDisruption);
-        assert_eq!(zone_state(1, 2, 55), ZoneState::Normal);
+        assert_eq!(zone_state(2, 3, 550), ZoneState::PartialDisruption);
+        assert_eq!(zone_state(1, 2, 550), ZoneState::Normal);
+        assert_eq!(zone_state(6, 3, 333), ZoneState::PartialDisruption);
+        assert_eq!(zone_state(6, 3, 334), ZoneState::Normal);
         assert_eq!(eviction_rate(ZoneState::PartialDisruption, 5, false), 0);
         assert_eq!(eviction_rate(ZoneState::PartialDisruption, 51, false), 10);
     }

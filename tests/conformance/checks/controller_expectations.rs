@@ -44,6 +44,7 @@ struct PodEvent {
     pod: Str,
     #[serde(default)]
     deletion_timestamp_set_before: bool,
+    #[serde(default)]
     deletion_timestamp_set: bool,
 }
 

@@ -220,9 +220,17 @@ fn whole_sync(case: &Given) -> Result<Value, Outcome> {
         return Err(Outcome::Failed("no deployment".into()));
     };
     let deployment = owner.build(NAMESPACE);
-    let labels = &owner.selector;
-    let mut objects: Vec<Object> = vec![deployment.into()];
-    objects.extend(case.replica_sets.iter().map(|set| Object::from(set.build(labels))));
+    // Not said: a set has the labels and the template of the Deployment.
+    let set = |given: &Set| {
+        let mut set = given.build(&owner.selector);
+        if given.template_matches != Some(false) {
+            set.spec.template.spec = deployment.spec.template.spec.clone();
+            set.spec.template.metadata.labels.extend(owner.selector.clone());
+        }
+        Object::from(set)
+    };
+    let mut objects: Vec<Object> = case.replica_sets.iter().map(set).collect();
+    objects.push(deployment.into());
     let key = ObjectKey::new(Kind::Deployment, NAMESPACE, owner.name.clone());
     let plan = with_context(objects, |cx| sync(&key, cx));
     let mut api = Recorder { live: owner.live(), reads: Vec::new(), writes: Vec::new() };

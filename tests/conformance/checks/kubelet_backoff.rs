@@ -454,8 +454,8 @@ fn image_pull(given: ImagePull) -> Result<Value, Outcome> {
         max,
         expires: max * 2,
     };
-    let mut manager =
-        ImageManager::new(parameters).with_limit(given.pull_qps as u32, given.pull_burst);
+    let mut manager = ImageManager::new(parameters)
+        .with_limit((given.pull_qps * 1e3).round() as u32, given.pull_burst);
     let key: PullKey = ("uid".into(), given.image.as_str().into());
     let policy = PullPolicy::of(given.image_pull_policy.as_deref(), &given.image);
     let mut now = Time::ZERO;

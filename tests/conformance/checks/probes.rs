@@ -1,11 +1,12 @@
-//! `probes.json`, put to `node::probe`.
+//! `probes.json`, put to `node::probe`; defaults to the API server's.
 
 use std::time::Duration;
 
-use loopscope::api::{PodPhase, Probe};
+use loopscope::api::{Container, Object, Pod, PodPhase, PodSpec, Probe};
+use loopscope::apiserver::defaults::default_object;
 use loopscope::node::probe::{
     Outcome as Answer, ProbeKind, ProbeResult, ProbedContainer, ProbedPod, ProbedState, Prober,
-    Thresholds, with_defaults,
+    Thresholds,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::{Outcome, compare, given};
 
 pub fn check(raw: &Value, expect: &Value) -> Outcome {
     let got = match raw["check"].as_str() {
-        Some("defaults") => given(raw).map(defaults),
+        Some("defaults") => given(raw).and_then(defaults),
         Some("probeOnce") => given(raw).and_then(probe_once),
         Some("initialDelay") => given(raw).and_then(initial_delay),
         Some("sequence") => given(raw).and_then(sequence),
@@ -35,8 +36,20 @@ struct Defaults {
     probe: Probe,
 }
 
-fn defaults(given: Defaults) -> Value {
-    json!(with_defaults(&given.probe))
+/// The probe as it is stored with its pod. A delay that is not written down is what the prober
+/// takes it for.
+fn defaults(given: Defaults) -> Result<Value, Outcome> {
+    let container = Container { readiness_probe: Some(given.probe), ..Container::default() };
+    let spec = PodSpec { containers: vec![container], ..PodSpec::default() };
+    let mut object = Object::from(Pod { spec, ..Pod::default() });
+    default_object(&mut object);
+    let stored = object.as_pod().and_then(|pod| pod.spec.containers[0].readiness_probe.as_ref());
+    let Some(probe) = stored else {
+        return Err(Outcome::Failed("the probe is gone".into()));
+    };
+    let mut fields = json!(probe);
+    fields["initialDelaySeconds"] = json!(Thresholds::of(probe).initial_delay.as_secs());
+    Ok(fields)
 }
 
 fn kind(text: &str) -> Result<ProbeKind, Outcome> {
@@ -168,6 +181,7 @@ struct GivenStep {
     outcome: String,
     #[serde(default)]
     new_container_id: bool,
+    container_started: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -181,6 +195,7 @@ struct Sequence {
     #[serde(default = "one")]
     failure_threshold: u32,
     starts_as: Option<String>,
+    container_started: Option<bool>,
     #[serde(default)]
     outcomes: Vec<String>,
     #[serde(default)]
@@ -194,9 +209,13 @@ fn one() -> u32 {
 fn sequence(given: Sequence) -> Result<Value, Outcome> {
     let kind = kind(&given.probe_type)?;
     let mut prober = prober(kind, given.success_threshold, given.failure_threshold, 0.0);
-    let plain =
-        given.outcomes.into_iter().map(|outcome| GivenStep { outcome, new_container_id: false });
-    let started = kind != ProbeKind::Startup;
+    let plain = given.outcomes.into_iter().map(|outcome| GivenStep {
+        outcome,
+        new_container_id: false,
+        container_started: None,
+    });
+    // Not said: such that the prober may ask.
+    let started = given.container_started.unwrap_or(kind != ProbeKind::Startup);
     let mut pod = running(1, Duration::ZERO, started);
     // A tick that is not answered binds the prober to the container.
     prober.tick(Some(&pod), || Answer::Error);
@@ -208,6 +227,9 @@ fn sequence(given: Sequence) -> Result<Value, Outcome> {
         if step.new_container_id {
             let id = pod.container.map_or(0, |container| container.id);
             pod = running(id + 1, Duration::ZERO, started);
+        }
+        if let Some(container) = &mut pod.container {
+            container.started = step.container_started.unwrap_or(container.started);
         }
         let answer = answer(&step.outcome)?;
         keep.push(prober.tick(Some(&pod), || answer));

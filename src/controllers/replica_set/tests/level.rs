@@ -140,6 +140,21 @@ fn a_failed_adoption_writes_no_status() {
 }
 
 #[test]
+fn a_pod_that_cannot_be_given_up_keeps_no_orphan_from_being_adopted() {
+    let mut lab = level();
+    let pod = lab.own().remove(0);
+    lab.change_pod(&pod, |pod| {
+        pod.metadata.labels.insert("app".into(), "other".into());
+    });
+    lab.create(orphan("web"));
+    lab.refuse = vec![(Deed::Release, forbidden())];
+    while lab.deliver(Kind::Pod) {}
+    let ended = lab.pass().expect("a pass");
+    assert_eq!(ended.error, Some(forbidden().message));
+    assert_eq!((lab.count(Deed::Adopt), lab.count(Deed::CreatePod)), (1, 0));
+}
+
+#[test]
 fn it_looks_again_when_the_next_pod_becomes_available() {
     let mut lab = Lab::new(Flavour::Level);
     lab.create(web(1));
