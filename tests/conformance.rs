@@ -144,7 +144,6 @@ const FILES: &[(&str, Check)] = &[
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
     ("event_messages", "FailedPostStartHook: post-start hook failed", "no hook fails"),
-    ("event_messages", "FailedRescale: hpa could not scale", "no autoscaler runs"),
 ];
 
 fn folder() -> PathBuf {

@@ -165,8 +165,12 @@ impl ApiServer {
         let key = object.key();
         let asked = object.meta();
         let creates = part == Part::Main && strategy::allows_create_on_update(key.kind);
-        if creates && asked.resource_version == 0 && self.store.get(&key).is_none() {
-            return self.create(object, self.now);
+        if creates && self.store.get(&key).is_none() {
+            let mut fresh = object.clone();
+            fresh.meta_mut().uid = "".into();
+            check_preconditions(&fresh, &asked.uid, 0)?;
+            fresh.meta_mut().resource_version = 0;
+            return self.create(&fresh, self.now);
         }
         let stored = self.read(&key)?.clone();
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
@@ -308,4 +312,31 @@ pub(super) fn check_preconditions(
         return Err(ApiError::modified(kind, &meta.name));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apiserver::Reason;
+    use serde_json::json;
+
+    fn sent(server: &mut ApiServer, part: Part, kind: Kind, value: Value) -> Response {
+        let object = Object::from_value(kind, value).expect("an object");
+        server.handle(&Request::Update(part, Arc::new(object)), Time::ZERO)
+    }
+
+    #[test]
+    fn an_update_that_may_create_takes_no_version_and_refuses_a_uid() {
+        let service = |more: Value| {
+            let mut meta = json!({"name": "web", "namespace": "default"});
+            meta.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({"metadata": meta, "spec": {"ports": [{"port": 80}]}})
+        };
+        let mut server = ApiServer::new(1);
+        let of_another = service(json!({"uid": "another"}));
+        let refused = sent(&mut server, Part::Main, Kind::Service, of_another).unwrap_err();
+        assert_eq!(refused.reason, Reason::Conflict);
+        let with_version = service(json!({"resourceVersion": "7"}));
+        assert!(sent(&mut server, Part::Main, Kind::Service, with_version).is_ok());
+    }
 }

@@ -19,6 +19,15 @@ fn merged(schema: &Schema, path: &str, live: &Value, config: &Value, depth: u32)
     if depth >= MAX_DEPTH {
         return config.clone();
     }
+    // Nothing said of a map or a list that is owned piece by piece takes nothing out of it.
+    let of_pieces = match live {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => false,
+    };
+    if of_pieces && config.is_null() && schema.shape(path, live) != Shape::Atomic {
+        return live.clone();
+    }
     match (schema.shape(path, config), live, config) {
         (Shape::Granular, Value::Object(live), Value::Object(config)) => {
             Value::Object(merge_maps(schema, path, live, config, depth))
@@ -62,31 +71,38 @@ fn merge_lists(
     config: &[(Str, &Value)],
     depth: u32,
 ) -> Vec<Value> {
-    let asked = |branch: &Str| config.iter().any(|(other, _)| other == branch);
-    let mut list = Vec::new();
-    let mut next = 0;
-    for (branch, item) in config {
-        while let Some((_, own)) = live.get(next).filter(|(other, _)| !asked(other)) {
-            list.push((*own).clone());
-            next += 1;
-        }
-        list.push(match live.iter().position(|(other, _)| other == branch) {
-            Some(at) => {
-                if at == next {
-                    next += 1;
+    let asked = |branch: &Str| config.iter().position(|(other, _)| other == branch);
+    let stored = |branch: &Str| live.iter().find(|(other, _)| other == branch);
+    let (mut list, mut ours, mut theirs) = (Vec::new(), 0, 0);
+    while ours < live.len() || theirs < config.len() {
+        // Of the items that both have, the one that comes next.
+        let shared = config[theirs..].iter().find(|(branch, _)| stored(branch).is_some());
+        if let Some((branch, own)) = live.get(ours) {
+            let is_shared = shared.is_some_and(|(next, _)| next == branch);
+            match asked(branch) {
+                None => {
+                    list.push((*own).clone());
+                    ours += 1;
+                    continue;
                 }
-                match (live[at].1, item) {
-                    (Value::Object(now), Value::Object(item)) => {
-                        Value::Object(merge_maps(schema, path, now, item, depth + 1))
-                    }
-                    _ => (*item).clone(),
+                // It came before, or comes after the next one.
+                Some(at) if at < theirs || !is_shared => {
+                    ours += 1;
+                    continue;
                 }
+                Some(at) if at == theirs => ours += 1,
+                Some(_) => {}
             }
-            None => (*item).clone(),
+        }
+        let Some((branch, item)) = config.get(theirs) else { continue };
+        theirs += 1;
+        list.push(match (stored(branch), item) {
+            (Some((_, Value::Object(now))), Value::Object(item)) => {
+                Value::Object(merge_maps(schema, path, now, item, depth + 1))
+            }
+            _ => (*item).clone(),
         });
     }
-    let rest = live.iter().skip(next).filter(|(branch, _)| !asked(branch));
-    list.extend(rest.map(|(_, item)| (*item).clone()));
     list
 }
 
@@ -193,6 +209,34 @@ mod tests {
                 "tolerations": [{"key": "y"}],
             }})
         );
+    }
+
+    #[test]
+    fn items_that_only_the_object_has_keep_their_places_when_others_change_theirs() {
+        let list = |names: &str| -> Value {
+            let item = |name: char| json!({"name": name.to_string()});
+            json!({"spec": {"containers": names.chars().map(item).collect::<Vec<_>>()}})
+        };
+        for (live, config, merged) in [
+            ("abc", "cba", "cba"),
+            ("axby", "ba", "xbya"),
+            ("xay", "ba", "xbay"),
+            ("ab", "cd", "abcd"),
+            ("acb", "ab", "acb"),
+        ] {
+            let got = merge(&Schema::of(Kind::Pod), &list(live), &list(config));
+            assert_eq!(got, list(merged), "{config} over {live}");
+        }
+    }
+
+    #[test]
+    fn nothing_said_of_a_map_leaves_it_as_it_is_unless_it_is_owned_as_a_whole() {
+        let live = json!({"spec": {"replicas": 1, "selector": {"a": "b"}}});
+        let config = json!({"spec": null});
+        assert_eq!(merge(&Schema::of(Kind::ReplicaSet), &live, &config), live);
+        let config = json!({"spec": {"selector": null}});
+        let merged = json!({"spec": {"replicas": 1, "selector": null}});
+        assert_eq!(merge(&Schema::of(Kind::ReplicaSet), &live, &config), merged);
     }
 
     #[test]

@@ -202,7 +202,8 @@ fn resources(resources: &ResourceRequirements, path: &str, errors: &mut Errors) 
 }
 
 /// A name without a `/` must be one of Kubernetes' own.
-fn resource_name(name: &str, path: &str, errors: &mut Errors) {
+/// `ValidateContainerResourceName`.
+pub fn resource_name(name: &str, path: &str, errors: &mut Errors) {
     let broken = names::qualified_name(name);
     let legal = broken.is_empty();
     errors.rules(path, name, broken);

@@ -6,6 +6,7 @@ use crate::api::{Generic, Kind, LabelSelector, PodTemplateSpec, Value};
 
 use crate::apiserver::custom::definition;
 
+use super::autoscaler::autoscaler;
 use super::batch;
 use super::errors::Errors;
 use super::network;
@@ -16,10 +17,10 @@ use super::workload::template_alone;
 /// How many bytes a ConfigMap or a Secret may hold.
 const MAX_DATA_BYTES: usize = 1 << 20;
 
-/// A generic object.
-pub fn generic(object: &Generic, errors: &mut Errors) {
+/// A generic object; `old` is what it takes the place of.
+pub fn generic(object: &Generic, old: Option<&Generic>, errors: &mut Errors) {
     match object.kind {
-        Kind::HorizontalPodAutoscaler => autoscaler(object, errors),
+        Kind::HorizontalPodAutoscaler => autoscaler(object, old, errors),
         Kind::ConfigMap | Kind::Secret => data(object, errors),
         Kind::CustomResourceDefinition => definition::validate(object, errors),
         Kind::ResourceQuota
@@ -116,66 +117,6 @@ fn strategies(object: &Generic, errors: &mut Errors) {
     if !matches!(policy, "OrderedReady" | "Parallel") {
         let detail = "must be 'OrderedReady' or 'Parallel'";
         errors.invalid("spec.podManagementPolicy", policy, detail);
-    }
-}
-
-/// `ValidateHorizontalPodAutoscaler`, without `behavior`.
-fn autoscaler(object: &Generic, errors: &mut Errors) {
-    let text = |pointer: &str| at(object, pointer).and_then(Value::as_str).unwrap_or("");
-    let min = number(object, "/spec/minReplicas");
-    if let Some(min) = min.filter(|&min| min < 1) {
-        errors.invalid("spec.minReplicas", min, "must be greater than or equal to 1");
-    }
-    let max = number(object, "/spec/maxReplicas").unwrap_or(0);
-    if max < 1 {
-        errors.required("spec.maxReplicas", "must be set and greater than 0");
-    }
-    if min.is_some_and(|min| max < min) {
-        let detail = "must be greater than or equal to `minReplicas`";
-        errors.invalid("spec.maxReplicas", max, detail);
-    }
-    for field in ["kind", "name"] {
-        let path = format!("spec.scaleTargetRef.{field}");
-        let pointer = format!("/spec/scaleTargetRef/{field}");
-        let value = text(&pointer);
-        if value.is_empty() {
-            errors.required(&path, "");
-        } else if matches!(value, "." | "..") {
-            errors.invalid(&path, value, &format!("may not be '{value}'"));
-        } else if let Some(c) = value.chars().find(|c| matches!(c, '/' | '%')) {
-            errors.invalid(&path, value, &format!("may not contain '{c}'"));
-        }
-    }
-    let metrics = at(object, "/spec/metrics").and_then(Value::as_array);
-    for (index, metric) in metrics.into_iter().flatten().enumerate() {
-        metric_spec(metric, &format!("spec.metrics[{index}]"), errors);
-    }
-}
-
-fn metric_spec(metric: &Value, path: &str, errors: &mut Errors) {
-    let kind = metric.get("type").and_then(Value::as_str).unwrap_or("");
-    if kind.is_empty() {
-        return errors.required(&format!("{path}.type"), "must specify a metric source type");
-    }
-    let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
-    errors.one_of(&format!("{path}.type"), kind, &known);
-    let Some(resource) = metric.get("resource").filter(|_| kind == "Resource") else {
-        return;
-    };
-    let path = format!("{path}.resource");
-    let target = resource.get("target").unwrap_or(&Value::Null);
-    let percent = target.get("averageUtilization").and_then(Value::as_i64);
-    if let Some(percent) = percent.filter(|&percent| percent < 1) {
-        let path = format!("{path}.target.averageUtilization");
-        errors.invalid(&path, percent, "must be greater than 0");
-    }
-    let name = resource.get("name").and_then(Value::as_str).unwrap_or("");
-    if name.is_empty() {
-        errors.required(&format!("{path}.name"), "must specify a resource name");
-    }
-    if percent.is_none() && target.get("averageValue").is_none() {
-        let detail = "must set either a target raw value or a target utilization";
-        errors.required(&format!("{path}.target.averageUtilization"), detail);
     }
 }
 

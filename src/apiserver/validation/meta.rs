@@ -21,7 +21,7 @@ fn name_rule(kind: Kind) -> fn(&str) -> Vec<String> {
 }
 
 /// `path.IsValidPathSegmentName`.
-fn path_segment(name: &str) -> Vec<String> {
+pub fn path_segment(name: &str) -> Vec<String> {
     match name {
         "." | ".." => vec![format!("may not be '{name}'")],
         _ => ['/', '%']
@@ -84,8 +84,8 @@ fn annotations(annotations: &StrMap, path: &str, errors: &mut Errors) {
 /// `ValidateOwnerReferences`.
 pub fn owners(owners: &[OwnerReference], path: &str, errors: &mut Errors) {
     let mut controller: Option<String> = None;
-    for owner in owners {
-        one_owner(owner, path, errors);
+    for (index, owner) in owners.iter().enumerate() {
+        one_owner(owner, &format!("{path}[{index}]"), errors);
         if !owner.controller {
             continue;
         }
@@ -106,15 +106,14 @@ pub fn owners(owners: &[OwnerReference], path: &str, errors: &mut Errors) {
 fn one_owner(owner: &OwnerReference, path: &str, errors: &mut Errors) {
     let version = &*owner.api_version;
     let at = format!("{path}.apiVersion");
-    if version.matches('/').count() > 1 {
+    if version.is_empty() {
+        errors.required(&at, "must not be empty");
+    } else if version.matches('/').count() > 1 || version.ends_with('/') {
         errors.invalid(&at, version, "must be <group>/<version> or <version>");
-    } else if version.rsplit('/').next().unwrap_or("").is_empty() {
-        errors.invalid(&at, version, "version must not be empty");
     }
     for (field, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
         if value.is_empty() {
-            let detail = format!("{field} must not be empty");
-            errors.invalid(&format!("{path}.{field}"), value, &detail);
+            errors.required(&format!("{path}.{field}"), "must not be empty");
         }
     }
     // Events come and go too often to own anything.

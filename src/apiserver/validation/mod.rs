@@ -6,6 +6,7 @@
 //! is simulated or is often got wrong. Left out: security contexts, most volume types, affinity
 //! terms, and everything of kinds that are only kept, but their pod templates.
 
+mod autoscaler;
 mod batch;
 mod container;
 mod errors;
@@ -34,17 +35,24 @@ pub use words::validate_words;
 pub fn validate_create(object: &Object) -> Vec<String> {
     let mut errors = Errors::default();
     meta::object_meta(object.kind(), object.meta(), &mut errors);
-    spec(object, &mut errors);
+    spec(object, None, &mut errors);
     errors.into_words()
 }
 
-fn spec(object: &Object, errors: &mut Errors) {
+/// `old` is what it takes the place of.
+fn spec(object: &Object, old: Option<&Object>, errors: &mut Errors) {
     match object {
         Object::Pod(pod) => pod::spec(&pod.spec, "spec", errors),
         Object::ReplicaSet(set) => workload::replica_set(set, errors),
         Object::Deployment(deployment) => workload::deployment(deployment, errors),
         Object::Node(node) => pod::taints(&node.spec.taints, "spec.taints", errors),
-        Object::Generic(generic) => generic::generic(generic, errors),
+        Object::Generic(object) => {
+            let old = match old {
+                Some(Object::Generic(old)) => Some(old),
+                _ => None,
+            };
+            generic::generic(object, old, errors);
+        }
         Object::Event(_) | Object::Lease(_) => {}
     }
 }

@@ -25,7 +25,7 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
         (Object::Generic(old), Object::Generic(new)) => generic(old, new, &mut errors),
         _ => {}
     }
-    spec(new, &mut errors);
+    spec(new, Some(old), &mut errors);
     errors.into_words()
 }
 
@@ -35,8 +35,9 @@ pub fn validate_metadata_update(old: &ObjectMeta, new: &ObjectMeta, path: &str) 
     let mut errors = Errors::default();
     if new.resource_version == 0 {
         let detail = "must be specified for an update";
-        errors.invalid(&format!("{path}.resourceVersion"), 0, detail);
+        errors.invalid(&format!("{path}.resourceVersion"), "", detail);
     }
+    errors.non_negative(&format!("{path}.generation"), new.generation);
     meta::unchanged(old, new, path, &mut errors);
     meta::labels_and_annotations(new, path, &mut errors);
     meta::owners(&new.owner_references, &format!("{path}.ownerReferences"), &mut errors);
@@ -136,6 +137,46 @@ fn stateful_set(old: &Generic, new: &Generic, errors: &mut Errors) {
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', \
              'template', 'updateStrategy', 'revisionHistoryLimit', \
              'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_named_whole_and_by_its_place_in_the_list() {
+        let owner = |version: &str, name: &str| OwnerReference {
+            api_version: version.into(),
+            kind: "Pod".into(),
+            name: name.into(),
+            uid: "1".into(),
+            controller: false,
+            block_owner_deletion: false,
+        };
+        let owners = [owner("v1", "a"), owner("", ""), owner("foo/", "a")];
+        assert_eq!(
+            validate_owner_references(&owners, "field"),
+            [
+                "field[1].apiVersion: Required value: must not be empty",
+                "field[1].name: Required value: must not be empty",
+                "field[2].apiVersion: Invalid value: \"foo/\": must be <group>/<version> or \
+                 <version>",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_update_names_a_version_and_no_generation_below_zero() {
+        let new = ObjectMeta { generation: -1, ..ObjectMeta::default() };
+        assert_eq!(
+            validate_metadata_update(&ObjectMeta::default(), &new, "field"),
+            [
+                "field.resourceVersion: Invalid value: \"\": must be specified for an update",
+                "field.generation: Invalid value: -1: must be greater than or equal to 0",
+                "field.generation: Invalid value: -1: must not be decremented",
+            ]
         );
     }
 }

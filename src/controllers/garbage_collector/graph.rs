@@ -115,7 +115,8 @@ impl Graph {
         let (meta, key, mut look) = (object.meta(), object.key(), Vec::new());
         match self.nodes.get_mut(&meta.uid) {
             None => {
-                let node = Node { key: Some(key.clone()), ..Node::default() };
+                let dependents = self.named_while_absent(&key, &meta.uid);
+                let node = Node { key: Some(key.clone()), dependents, ..Node::default() };
                 self.nodes.insert(meta.uid.clone(), node);
             }
             Some(node) if node.is_virtual => self.becomes_real(meta, &key, &mut look),
@@ -127,6 +128,16 @@ impl Graph {
         }
         self.follow_transition(before, object, &key, &mut look);
         look
+    }
+
+    /// The uids of those that name an owner that was taken for gone: it had no node to be noted at.
+    fn named_while_absent(&self, key: &ObjectKey, uid: &Str) -> BTreeSet<Str> {
+        if !self.is_absent(key, uid) {
+            return BTreeSet::new();
+        }
+        let names = |node: &Node| node.owners.iter().any(|owner| owner.uid == *uid);
+        let nodes = self.nodes.iter().filter(|(_, node)| names(node));
+        nodes.map(|(uid, _)| uid.clone()).collect()
     }
 
     /// Dependents that named the owner wrongly must be looked at: their owner may not exist.
@@ -359,5 +370,32 @@ impl Graph {
         {
             self.absent.remove(&oldest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+    use serde_json::json;
+
+    fn owned_by(uid: &str, owners: &[&str]) -> Object {
+        let owner =
+            |uid: &&str| json!({"apiVersion": "v1", "kind": "Pod", "name": uid, "uid": uid});
+        let owners: Vec<_> = owners.iter().map(owner).collect();
+        let meta = json!({"name": uid, "namespace": "n", "uid": uid, "ownerReferences": owners});
+        Object::from_value(Kind::Pod, json!({"metadata": meta})).expect("a pod")
+    }
+
+    #[test]
+    fn an_owner_that_was_taken_for_gone_has_its_dependents_when_it_is_seen() {
+        let mut graph = Graph::default();
+        graph.observe(None, &owned_by("owner", &[]));
+        graph.observe(None, &owned_by("first", &["owner"]));
+        graph.remove("owner");
+        graph.observe(None, &owned_by("second", &["owner"]));
+        graph.observe(None, &owned_by("owner", &[]));
+        let dependents = &graph.node("owner").expect("it is there").dependents;
+        assert_eq!(dependents.iter().map(|uid| &**uid).collect::<Vec<_>>(), ["first", "second"]);
     }
 }

@@ -1,6 +1,6 @@
 //! HorizontalPodAutoscalers (`printHorizontalPodAutoscaler`).
 
-use crate::api::{Generic, Timestamp, Value};
+use crate::api::{Generic, Quantity, Timestamp, Value};
 use crate::kubectl::duration::age;
 
 pub const COLUMNS: &[&str] =
@@ -57,21 +57,41 @@ fn metric(spec: &Value, status: Option<&Value>) -> String {
     };
     let resource = spec.get(field).and_then(|source| source.get("name")).and_then(Value::as_str);
     let name = resource.map_or(String::new(), |name| format!("{name}: "));
-    if let Some(target) = target("averageUtilization") {
-        let current = match current("averageUtilization").as_str() {
-            "<unknown>" => "<unknown>".to_string(),
-            number => format!("{number}%"),
-        };
-        return format!("{name}{current}/{target}%");
-    }
     if let Some(target) = target("averageValue") {
         let average = if matches!(kind, "External" | "Object") { " (avg)" } else { "" };
         return format!("{name}{}/{target}{average}", current("averageValue"));
     }
-    let target = target("value").unwrap_or_else(|| "<auto>".into());
-    format!("{name}{}/{target}", current("value"))
+    if !matches!(kind, "Resource" | "ContainerResource") {
+        return format!("{}/{}", current("value"), target("value").unwrap_or_default());
+    }
+    let current = match current("averageUtilization") {
+        number if number.starts_with('<') => number,
+        number => format!("{number}%"),
+    };
+    let target = target("averageUtilization").map_or("<auto>".into(), |number| number + "%");
+    format!("{name}{current}/{target}")
 }
 
+/// A number, or a quantity as Kubernetes prints it.
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    let Some(text) = value.as_str() else { return value.to_string() };
+    Quantity::parse(text).map_or(text.into(), |quantity| quantity.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_target_is_shown_as_the_type_of_its_metric_asks() {
+        let shown = |kind: &str, field: &str, target: Value, current: Value| {
+            let spec = json!({"type": kind, field: {"name": "cpu", "target": target}});
+            metric(&spec, Some(&json!({"type": kind, field: {"current": current}})))
+        };
+        let now = json!({"averageUtilization": 50, "averageValue": "2000m"});
+        assert_eq!(shown("Resource", "resource", json!({}), now.clone()), "cpu: 50%/<auto>");
+        let target = json!({"averageValue": "2500m"});
+        assert_eq!(shown("Resource", "resource", target, now), "cpu: 2/2500m");
+    }
 }

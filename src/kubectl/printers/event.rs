@@ -45,12 +45,33 @@ pub fn row(event: &Event, now: Timestamp, wide: bool) -> Vec<String> {
         row.push(message);
         return row;
     }
-    let source = match event.source.host.as_deref().unwrap_or("") {
-        "" => event.source.component.to_string(),
-        host => format!("{}, {host}", event.source.component),
+    let or_reporting = |source: &str, field: &str| match source {
+        "" => rest(field).and_then(Value::as_str).unwrap_or("").to_string(),
+        source => source.to_string(),
+    };
+    let component = or_reporting(&event.source.component, "reportingComponent");
+    let host = event.source.host.as_deref().unwrap_or("");
+    let source = match or_reporting(host, "reportingInstance").as_str() {
+        "" => component,
+        host => format!("{component}, {host}"),
     };
     row.push(about.field_path.as_deref().unwrap_or("").into());
     row.extend([source, message, first, count.to_string()]);
     row.push(event.metadata.name.to_string());
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_event_without_a_source_names_who_reported_it() {
+        let event: Event = serde_json::from_value(json!({
+            "reportingComponent": "kubelet", "reportingInstance": "test",
+        }))
+        .expect("an Event");
+        assert_eq!(row(&event, Timestamp(0), true)[5], "kubelet, test");
+    }
 }

@@ -5,7 +5,7 @@ use crate::kubectl::duration::{age, human_duration};
 
 pub const COLUMNS: &[&str] = &["NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE"];
 
-pub fn row(job: &Generic, now: Timestamp, _wide: bool) -> Vec<String> {
+pub fn row(job: &Generic, now: Timestamp, wide: bool) -> Vec<String> {
     let at = |section: &str, field: &str| job.rest.get(section).and_then(|value| value.get(field));
     let number = |section, field| at(section, field).and_then(Value::as_i64);
     let time = |field| at("status", field).and_then(Value::as_str).and_then(Timestamp::parse);
@@ -20,13 +20,17 @@ pub fn row(job: &Generic, now: Timestamp, _wide: bool) -> Vec<String> {
         (Some(start), None) => human_duration(now.seconds_since(start)),
         (Some(start), Some(end)) => human_duration(end.seconds_since(start)),
     };
-    vec![
+    let mut row = vec![
         job.metadata.name.to_string(),
         status(job).into(),
         completions,
         duration,
         age(job.metadata.creation_timestamp, now),
-    ]
+    ];
+    if wide {
+        row.extend(super::workload::wide_cells_of(job));
+    }
+    row
 }
 
 fn status(job: &Generic) -> &'static str {
@@ -54,5 +58,24 @@ fn status(job: &Generic) -> &'static str {
         "SuccessCriteriaMet"
     } else {
         "Running"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Kind, Object};
+    use serde_json::json;
+
+    #[test]
+    fn a_wide_row_has_containers_images_and_selector() {
+        let job = json!({"spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}},
+        }});
+        let Ok(Object::Generic(job)) = Object::from_value(Kind::Job, job) else {
+            panic!("a Job");
+        };
+        assert_eq!(row(&job, Timestamp(0), true)[5..], ["c", "i", "a=b"]);
     }
 }

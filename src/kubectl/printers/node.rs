@@ -1,6 +1,6 @@
 //! Nodes (`printNode`).
 
-use crate::api::{Condition, Node, Timestamp, Value};
+use crate::api::{ConditionStatus, Node, Timestamp, Value};
 use crate::kubectl::duration::age;
 
 pub const COLUMNS: &[&str] = &["NAME", "STATUS", "ROLES", "AGE", "VERSION"];
@@ -27,16 +27,21 @@ pub fn row(node: &Node, now: Timestamp, wide: bool) -> Vec<String> {
             "" => "<unknown>".to_string(),
             text => text.into(),
         };
-        for field in ["osImage", "kernelVersion", "containerRuntimeVersion"] {
-            row.push(or_unknown(info(field)));
-        }
+        let kernel = match info("architecture") {
+            "" => or_unknown(info("kernelVersion")),
+            machine => format!("{} ({machine})", or_unknown(info("kernelVersion"))),
+        };
+        row.extend([or_unknown(info("osImage")), kernel]);
+        row.push(or_unknown(info("containerRuntimeVersion")));
     }
     row
 }
 
 fn status(node: &Node) -> String {
-    let mut words = vec![match Condition::find(&node.status.conditions, "Ready") {
-        Some(condition) if condition.status == crate::api::ConditionStatus::True => "Ready",
+    // Of two conditions of one type the last counts.
+    let ready = node.status.conditions.iter().rev().find(|condition| &*condition.kind == "Ready");
+    let mut words = vec![match ready {
+        Some(condition) if condition.status == ConditionStatus::True => "Ready",
         Some(_) => "NotReady",
         None => "Unknown",
     }];
@@ -65,4 +70,27 @@ fn address<'n>(node: &'n Node, kind: &str) -> &'n str {
     let of_kind = |address: &&Value| address.get("type").and_then(Value::as_str) == Some(kind);
     let found = list.into_iter().flatten().find(of_kind);
     found.and_then(|address| address.get("address")).and_then(Value::as_str).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_machine_stands_behind_the_kernel_and_the_last_condition_of_a_type_counts() {
+        let node: Node = serde_json::from_value(json!({
+            "metadata": {"name": "n"},
+            "status": {
+                "conditions": [
+                    {"type": "Ready", "status": "True"},
+                    {"type": "Ready", "status": "False"},
+                ],
+                "nodeInfo": {"architecture": "arm64"},
+            },
+        }))
+        .expect("a node");
+        let row = row(&node, Timestamp(0), true);
+        assert_eq!((&*row[1], &*row[8]), ("NotReady", "<unknown> (arm64)"));
+    }
 }

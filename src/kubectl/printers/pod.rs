@@ -170,7 +170,7 @@ fn containers(pod: &Pod, summary: &mut Summary) {
             summary.reason = reason.into();
         } else if let Some(ended) = &status.state.terminated {
             summary.reason = ended_reason(&status.state);
-            if ended.exit_code != 0 || summary.reason.starts_with("Signal:") {
+            if ended.exit_code != 0 {
                 failed = Some(summary.reason.clone());
             }
         } else if status.ready && status.state.running.is_some() {
@@ -179,12 +179,41 @@ fn containers(pod: &Pod, summary: &mut Summary) {
         }
     }
     if summary.reason == "Completed" {
-        // Since 1.36 a failure is not hidden behind another container's success.
-        if let Some(reason) = failed {
+        // Since 1.36 a failure is not hidden behind another container's success, except in a pod
+        // that is ready all the same.
+        if running && Condition::holds(&pod.status.conditions, "Ready") {
+            summary.reason = "Running".into();
+        } else if let Some(reason) = failed {
             summary.reason = reason;
         } else if running {
-            let ready = Condition::holds(&pod.status.conditions, "Ready");
-            summary.reason = if ready { "Running" } else { "NotReady" }.into();
+            summary.reason = "NotReady".into();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn status_of(ready: &str) -> String {
+        let state = |state: Value| json!({"name": "c", "ready": true, "state": state});
+        let pod: Pod = serde_json::from_value(json!({"status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": ready}],
+            "containerStatuses": [
+                state(json!({"terminated": {"reason": "Completed", "exitCode": 0}})),
+                state(json!({"terminated": {"reason": "Error", "exitCode": 1}})),
+                state(json!({"running": {}})),
+            ],
+        }}))
+        .expect("a pod");
+        status(&pod)
+    }
+
+    #[test]
+    fn a_failure_shows_behind_a_success_unless_the_pod_is_ready() {
+        assert_eq!(status_of("True"), "Running");
+        assert_eq!(status_of("False"), "Error");
     }
 }

@@ -74,12 +74,19 @@ pub fn generic(object: &Generic, now: Timestamp, wide: bool) -> Vec<String> {
     }
     row.push(age(object.metadata.creation_timestamp, now));
     if wide {
-        let template = at("spec", "/template/spec").cloned().unwrap_or_default();
-        let template: PodSpec = serde_json::from_value(template).unwrap_or_default();
-        let selector = at("spec", "/selector").cloned().unwrap_or_default();
-        let selector: Option<LabelSelector> = serde_json::from_value(selector).ok();
-        let selector = selector.filter(|_| object.kind != Kind::StatefulSet);
-        row.extend(wide_cells(&template, selector.as_ref()));
+        row.extend(wide_cells_of(object));
     }
     row
+}
+
+/// The wide cells of a kind that has no type of its own here. A StatefulSet's selector is not
+/// shown.
+pub fn wide_cells_of(object: &Generic) -> Vec<String> {
+    let at = |pointer: &str| object.rest.get("spec").and_then(|spec| spec.pointer(pointer));
+    let template = at("/template/spec").cloned().unwrap_or_default();
+    let template: PodSpec = serde_json::from_value(template).unwrap_or_default();
+    let selector = at("/selector").cloned().unwrap_or_default();
+    let selector: Option<LabelSelector> = serde_json::from_value(selector).ok();
+    let selector = selector.filter(|_| object.kind != Kind::StatefulSet);
+    wide_cells(&template, selector.as_ref())
 }

@@ -11,7 +11,7 @@ use loopscope::client::event_correlator::{
     BURST, COMBINED, EventCorrelator, MAX_KEYS, MAX_SIMILAR, REFILL, SIMILAR_WITHIN,
 };
 use loopscope::kernel::Time;
-use loopscope::world::{Fault, Options, World};
+use loopscope::world::{Fault, Load, Options, World};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -141,9 +141,6 @@ fn message(component: &str, expect: &Value) -> Outcome {
     if UNHEARD_OF.contains(&reason) {
         return Outcome::NotModelled("neither hooks nor volumes fail");
     }
-    if component == "horizontal-pod-autoscaler" && told.iter().all(|e| e.component != component) {
-        return Outcome::NotModelled("no autoscaler runs");
-    }
     let shape = expect["message"].as_str().unwrap_or("");
     let shape = shape.split(" (see ").next().unwrap_or(shape);
     let parts = parts(shape);
@@ -206,20 +203,21 @@ struct Told {
     message: String,
 }
 
-/// All that is told in the cluster below.
+/// All that is told in the clusters below.
 fn told() -> &'static [Told] {
     static TOLD: OnceLock<Vec<Told>> = OnceLock::new();
-    TOLD.get_or_init(|| {
-        let world = lived_through();
-        let events = world.store().list(Kind::Event).filter_map(|object| object.as_event());
-        let told = events.map(|event| Told {
-            component: event.source.component.to_string(),
-            kind: format!("{:?}", event.kind),
-            reason: event.reason.to_string(),
-            message: event.message.to_string(),
-        });
-        told.collect()
-    })
+    TOLD.get_or_init(|| [lived_through(), crowded()].iter().flat_map(told_in).collect())
+}
+
+fn told_in(world: &World) -> Vec<Told> {
+    let events = world.store().list(Kind::Event).filter_map(|object| object.as_event());
+    let told = events.map(|event| Told {
+        component: event.source.component.to_string(),
+        kind: format!("{:?}", event.kind),
+        reason: event.reason.to_string(),
+        message: event.message.to_string(),
+    });
+    told.collect()
 }
 
 fn create(world: &mut World, kind: Kind, value: Value) {
@@ -299,5 +297,51 @@ fn lived_through() -> World {
     wait(&mut world, 60);
     world.request(&Request::Delete(node("node-2"), DeleteOptions::default())).expect("it is there");
     wait(&mut world, 10);
+    world
+}
+
+/// A cluster with one node, an autoscaler, and more pods than it has room for.
+fn crowded() -> World {
+    let key = |kind, name: &str| ObjectKey::new(kind, "default", name);
+    let load = |seconds, milli| Load {
+        at: Time::from_secs(seconds),
+        target: key(Kind::Deployment, "web"),
+        metric: "cpu".into(),
+        milli,
+        total: true,
+    };
+    let load = vec![load(0, 50), load(60, 300), load(150, 400)];
+    let mut world = World::new(Options { nodes: 1, load, ..Options::default() });
+    let asks = |cpu: &str| json!({"resources": {"requests": {"cpu": cpu}}});
+    workload(&mut world, Kind::Deployment, "web", 1);
+    let container =
+        json!({"name": "main", "image": "good:1", "resources": asks("100m")["resources"]});
+    let template = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+    patch(&mut world, key(Kind::Deployment, "web"), template);
+    let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let spec = json!({"scaleTargetRef": reference, "minReplicas": 1, "maxReplicas": 9});
+    let autoscaler = json!({"metadata": {"name": "web"}, "spec": spec});
+    create(&mut world, Kind::HorizontalPodAutoscaler, autoscaler);
+    pod(&mut world, "absent", "absent:1", json!({"imagePullPolicy": "Never"}));
+    pod(&mut world, "misspelt", "Not An Image", json!({}));
+    wait(&mut world, 140);
+    inflict(&mut world, "fault fail from=hpa verb=patch with=internal count=9");
+    wait(&mut world, 60);
+    let class = json!({"metadata": {"name": "urgent"}, "value": 1000});
+    create(&mut world, Kind::PriorityClass, class);
+    pod(&mut world, "large", "good:1", asks("2"));
+    wait(&mut world, 20);
+    let container = json!({"name": "main", "image": "good:1", "resources": asks("3")["resources"]});
+    let spec = json!({"priorityClassName": "urgent", "containers": [container]});
+    create(&mut world, Kind::Pod, json!({"metadata": {"name": "urgent"}, "spec": spec}));
+    wait(&mut world, 60);
+    inflict(&mut world, "fault fail from=replicaset verb=delete with=internal count=1");
+    let one = json!({"spec": {"replicas": 1}});
+    workload(&mut world, Kind::ReplicaSet, "shrinking", 2);
+    wait(&mut world, 20);
+    patch(&mut world, key(Kind::ReplicaSet, "shrinking"), one);
+    wait(&mut world, 20);
+    inflict(&mut world, "fault node node-1 power=off");
+    wait(&mut world, 100);
     world
 }

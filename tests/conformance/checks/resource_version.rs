@@ -302,10 +302,14 @@ fn watch_from_version(given: &mut Map<String, Value>, expect: &Value) -> Answer 
     }
     let version = text(given, "resourceVersion");
     if version == "compacted" {
-        history.extend([json!("foo created"), json!("foo updated")]);
+        // A later write, so that the version before it can be compacted away.
+        history.extend([json!("old created"), json!("old updated")]);
     }
-    let (mut server, _) = server_after(&history)?;
-    let mut options = ListOptions { resource_version: version.clone(), ..Default::default() };
+    let (mut server, versions) = server_after(&history)?;
+    let mut options = ListOptions::default();
+    if version != "compacted" {
+        options.resource_version = asked(&version, &versions)?;
+    }
     if version == "compacted" {
         server.compact();
         options.resource_version = "1".into();
@@ -338,8 +342,9 @@ fn watch_steps(given: &mut Map<String, Value>, expect: &Value) -> Answer {
             ["create", name] => Request::Create(Arc::new(pod(name).into())),
             ["update", name] => note(name, "updated"),
             ["delete", name] => Request::Delete(key(name), DeleteOptions::default()),
-            ["watch", ..] => {
-                let version = stored.as_ref().map_or(0, version_of).to_string();
+            ["watch", .., last] => {
+                let of_stored = || stored.as_ref().map_or(0, version_of);
+                let version = last.parse().unwrap_or_else(|_| of_stored()).to_string();
                 let options = ListOptions { resource_version: version, ..Default::default() };
                 open = Some(
                     Watch::open(server.store(), Kind::Pod, &options)

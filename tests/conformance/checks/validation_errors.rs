@@ -157,16 +157,66 @@ fn autoscaler(given: &Value) -> Value {
     })
 }
 
-/// What the server says of the whole document, which is what kubectl prints of it.
+/// What the server says of the whole document, which is what kubectl prints of it. Any kind has
+/// these fields; a template is in a Deployment.
 fn unknown_fields(given: &Value) -> Vec<String> {
     let one = given["unknownField"].as_str();
     let many = given["unknownFields"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let names = one.into_iter().chain(many).filter_map(|path| path.strip_prefix("spec."));
-    let fields: String = names.map(|name| format!("  {name}: 1\n")).collect();
-    let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n{fields}");
+    let paths: Vec<&str> = one.into_iter().chain(many).collect();
+    let of_workload = ["spec.template", "spec.strategy", "spec.selector"];
+    let is_of = |path: &&str| of_workload.iter().any(|start| path.starts_with(start));
+    let (version, kind) = match paths.iter().any(is_of) {
+        true => ("apps/v1", "Deployment"),
+        false => ("v1", "Pod"),
+    };
+    let mut fields = Tree::default();
+    for path in paths {
+        fields.reach(&path.replace("[0]", ".0"));
+    }
+    let mut text = format!("apiVersion: {version}\nkind: {kind}\n");
+    if !fields.0.iter().any(|(name, _)| name == "metadata") {
+        text.push_str("metadata: {name: a}\n");
+    }
+    for (name, below) in &fields.0 {
+        text.push_str(&format!("{name}: {}\n", below.flow(name == "metadata")));
+    }
     let refusals = manifest::read(&text).refusals;
     let words = |line: &String| {
-        line.split_once("cannot be handled as a Pod: ").map(|(_, words)| words.to_string())
+        let (_, words) = line.split_once(&format!("cannot be handled as a {kind}: "))?;
+        Some(words.to_string())
     };
     refusals.iter().filter_map(words).collect()
+}
+
+/// Fields in the order in which they came; 0 is the first item of a list.
+#[derive(Default)]
+struct Tree(Vec<(String, Tree)>);
+
+impl Tree {
+    fn reach(&mut self, path: &str) {
+        let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+        if name.is_empty() {
+            return;
+        }
+        let place = self.0.iter().position(|(other, _)| other == name);
+        let place = place.unwrap_or_else(|| {
+            self.0.push((name.into(), Tree::default()));
+            self.0.len() - 1
+        });
+        self.0[place].1.reach(rest);
+    }
+
+    fn flow(&self, named: bool) -> String {
+        match self.0.as_slice() {
+            [] => "1".into(),
+            [(first, below)] if first == "0" => format!("[{}]", below.flow(false)),
+            fields => {
+                let fields =
+                    fields.iter().map(|(name, below)| format!("{name}: {}", below.flow(false)));
+                let name = named.then(|| "name: a".to_string());
+                let fields: Vec<String> = name.into_iter().chain(fields).collect();
+                format!("{{{}}}", fields.join(", "))
+            }
+        }
+    }
 }

@@ -47,7 +47,7 @@ fn one() -> u32 {
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum Step {
     Add { item: String },
-    AddAfter { item: String, delay_milliseconds: u64 },
+    AddAfter { item: String, delay_milliseconds: i64 },
     Advance { milliseconds: u64 },
     Get {},
     GetWouldBlock {},
@@ -143,7 +143,8 @@ impl Run {
                 }
             }
             Step::AddAfter { item, delay_milliseconds } => {
-                let delay = Duration::from_millis(*delay_milliseconds);
+                let delay = u64::try_from(*delay_milliseconds).unwrap_or(0);
+                let delay = Duration::from_millis(delay);
                 self.queue.add_after(item.clone(), delay, self.now);
             }
             Step::Advance { milliseconds } => {
