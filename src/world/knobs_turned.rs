@@ -9,6 +9,7 @@ use super::ControllerId;
 use super::fault::Target;
 use super::knob::{KnobChange, Manner};
 use super::options::{Flavour, Knobs};
+use super::process::Process;
 use super::record::Cause;
 use super::step::Step;
 use super::world::World;
@@ -69,10 +70,12 @@ impl World {
         });
     }
 
-    /// Sets the moment of the next look of a process that changes do not wake.
+    /// Sets the moment of the next look of a process that changes do not wake. One that has not
+    /// yet listed everything sets it when it has.
     pub(super) fn schedule_poll(&mut self, id: ControllerId, after: Duration) {
-        let Some(process) = self.processes.get(&id) else { return };
-        if !process.knobs.poll.is_zero() && process.flavour == Flavour::Level && process.alive {
+        let runs = |process: &&Process| process.alive && process.unsynced == 0;
+        let Some(process) = self.processes.get(&id).filter(runs) else { return };
+        if !process.knobs.poll.is_zero() && process.flavour == Flavour::Level {
             let (at, epoch): (Time, u32) = (self.now + after, process.epoch);
             self.put(at, Step::Poll(id, epoch));
         }
@@ -82,9 +85,7 @@ impl World {
     pub(super) fn poll(&mut self, id: ControllerId) {
         let Some(process) = self.processes.get(&id) else { return };
         let period = process.knobs.poll;
-        if process.unsynced == 0 {
-            self.replay_as(id, &Cause::Poll);
-        }
+        self.replay_as(id, &Cause::Poll);
         self.schedule_poll(id, period);
     }
 
@@ -220,6 +221,31 @@ mod tests {
         inflict(&mut world, "knob replicaset resync=0s");
         run_for(&mut world, 20);
         assert_eq!(passes(&mut world), []);
+    }
+
+    #[test]
+    fn a_knob_turned_on_a_dead_or_starting_process_gives_it_no_second_chain_of_looks() {
+        let looks = |world: &World| {
+            let due = world.agenda.iter();
+            due.filter(|entry| {
+                let what = &entry.what;
+                matches!(what, Step::Resync(id, _) | Step::Poll(id, _)
+                    if *id == ControllerId::ReplicaSet)
+            })
+            .count()
+        };
+        for (line, expected) in [("resync=5s", 1), ("flavour=level-polling poll=5s", 1)] {
+            let mut world = cluster(Flavour::Level);
+            inflict(&mut world, "kill replicaset");
+            inflict(&mut world, &format!("knob replicaset {line}"));
+            assert_eq!(looks(&world), 0, "{line}: the dead look at nothing");
+            run_for(&mut world, 1);
+            inflict(&mut world, "restart replicaset");
+            let again = line.replace("5s", "6s");
+            inflict(&mut world, &format!("knob replicaset {again}"));
+            run_for(&mut world, 20);
+            assert_eq!(looks(&world), expected, "{line}");
+        }
     }
 
     #[test]
