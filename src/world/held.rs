@@ -13,7 +13,7 @@ use crate::controllers::Change;
 use crate::kernel::Time;
 
 use super::ControllerId;
-use super::fault::{FaultError, Fields, How, Target, Trap};
+use super::fault::{FaultError, Fields, How, Target, Trap, error};
 use super::record::Cause;
 use super::step::Step;
 use super::stream::{Fate, Flight};
@@ -49,6 +49,12 @@ pub(super) type HeldChanges = BTreeMap<u64, HeldChange>;
 
 impl Release {
     pub(super) fn read(fields: &mut Fields) -> Result<Release, FaultError> {
+        for key in ["at", "count"] {
+            if fields.0.contains_key(key) {
+                let text = format!("{key}: a release lets go all that fits, wherever it is held");
+                return error(Some(key), text);
+            }
+        }
         let names_one = fields.0.contains_key("to") || fields.0.contains_key("controller");
         if !names_one {
             // A trap is read for somebody.
@@ -317,6 +323,14 @@ mod tests {
         assert_eq!(world.faults().traps_for(ControllerId::ReplicaSet).count(), 1);
         inflict(&mut world, "release to=replicaset");
         assert_eq!(world.faults().traps_for(ControllerId::ReplicaSet).count(), 0);
+    }
+
+    #[test]
+    fn a_release_says_what_it_cannot_choose_by() {
+        for (line, key) in [("release at=wire", "at"), ("release to=replicaset count=2", "count")] {
+            let error = Fault::parse_line(line).unwrap_err();
+            assert_eq!(error.key.as_deref(), Some(key), "{line}: {error}");
+        }
     }
 
     #[test]
