@@ -17,27 +17,33 @@ use super::world::World;
 impl World {
     /// Turns knobs of all processes that a target names, also of those that wait to lead.
     pub(super) fn turn_knobs(&mut self, target: &Target, change: &KnobChange) {
-        for id in self.all_targets(target) {
+        for id in self.named(target) {
             self.turn_knobs_of(id, change);
         }
     }
 
     fn turn_knobs_of(&mut self, id: ControllerId, change: &KnobChange) {
         let lane = self.options.flavour;
+        let Some(process) = self.processes.get(&id) else { return };
+        let before = process.knobs;
+        let mut knobs = before;
+        change.apply(&mut knobs);
+        let flavour = flavour_in(lane, id, &knobs);
+        let others = before.poll.is_zero() != knobs.poll.is_zero() || change.manner.is_some();
+        let becomes_another = others && process.manner() != Manner::of(flavour, &knobs);
+        let restarts = process.alive && becomes_another;
+        if restarts {
+            self.kill(id);
+        }
         let Some(process) = self.processes.get_mut(&id) else { return };
-        let (before, was, flavour) = (process.knobs, process.manner(), process.flavour);
-        change.apply(&mut process.knobs);
-        let knobs = process.knobs;
+        (process.knobs, process.flavour) = (knobs, flavour);
         let limits = |k: &Knobs| (k.backoff_base, k.backoff_max, k.qps, k.burst);
         if limits(&before) != limits(&knobs) {
             process.limiter = knobs.limiter();
         }
         process.queue.merge(knobs.dedup);
-        process.flavour = flavour_in(lane, id, &knobs);
-        let others = before.poll.is_zero() != knobs.poll.is_zero() || change.manner.is_some();
-        let restarts = process.alive && others && was != process.manner();
         if restarts {
-            self.restart_as_other(id, flavour);
+            self.start(id);
         } else if before.resync_period != knobs.resync_period || before.poll != knobs.poll {
             self.forget_looks(id);
             self.schedule_resync(id);
@@ -49,17 +55,6 @@ impl World {
     /// The flavour of a controller with these knobs.
     pub(super) fn flavour_of(&self, id: ControllerId, knobs: &Knobs) -> Flavour {
         flavour_in(self.options.flavour, id, knobs)
-    }
-
-    /// Ends a process and starts it again. What it was is still what dies.
-    fn restart_as_other(&mut self, id: ControllerId, was: Flavour) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let new = std::mem::replace(&mut process.flavour, was);
-        self.kill(id);
-        if let Some(process) = self.processes.get_mut(&id) {
-            process.flavour = new;
-        }
-        self.start(id);
     }
 
     /// What was due by the old periods.
@@ -87,14 +82,6 @@ impl World {
         let period = process.knobs.poll;
         self.replay_as(id, &Cause::Poll);
         self.schedule_poll(id, period);
-    }
-
-    /// All processes of a controller, those that wait to lead included.
-    fn all_targets(&self, target: &Target) -> Vec<ControllerId> {
-        if target.node.is_some() {
-            return self.targets(target);
-        }
-        self.processes.keys().filter(|id| id.name() == &*target.name).copied().collect()
     }
 
     /// Those of the processes whose manner is not that of their lane. A resync alone makes no other
