@@ -110,45 +110,15 @@ fn flavour_in(lane: Flavour, id: ControllerId, knobs: &Knobs) -> Flavour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Kind, Object};
-    use crate::apiserver::{DeleteOptions, Request};
-    use crate::world::{Fault, Occurrence, Options, PassRecord, Verdict};
-    use serde_json::json;
+    use crate::world::lab::{self, delete_one_pod, inflict, run_for};
+    use crate::world::{Occurrence, PassRecord, Verdict};
     use std::sync::Arc;
 
-    fn inflict(world: &mut World, line: &str) {
-        world.inflict(&Fault::parse_line(line).unwrap());
-    }
-
-    fn run_for(world: &mut World, seconds: u64) {
-        let until = world.now() + Duration::from_secs(seconds);
-        assert!(world.run_until(until, 1_000_000), "too much happens");
-    }
-
-    /// Three pods that run.
+    /// Three pods that run, and nothing told of how they came.
     fn cluster(flavour: Flavour) -> World {
-        let mut world = World::new(Options { flavour, ..Options::default() });
-        let value = json!({
-            "metadata": {"name": "web", "namespace": "default"},
-            "spec": {
-                "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "web", "image": "web:1"}]},
-                },
-            },
-        });
-        let set = Object::from_value(Kind::ReplicaSet, value).unwrap();
-        world.request(&Request::Create(Arc::new(set))).unwrap();
-        run_for(&mut world, 20);
+        let mut world = lab::cluster(flavour, 3);
         world.take_records();
         world
-    }
-
-    fn delete_one_pod(world: &mut World) {
-        let key = world.store().list(Kind::Pod).next().unwrap().key();
-        let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-        world.request(&Request::Delete(key, options)).unwrap();
     }
 
     fn passes(world: &mut World) -> Vec<Arc<PassRecord>> {
