@@ -6,6 +6,7 @@ mod crowd;
 mod describe;
 pub mod expect;
 pub mod expectation;
+mod follow;
 pub mod format;
 mod ledger;
 mod load;
@@ -21,6 +22,7 @@ mod shell;
 mod shipped;
 mod text;
 
+pub use follow::{Followed, Follower};
 pub use format::{FormatError, In};
 pub use metrics::Sample;
 pub use run::{Before, Entry, INPUTS_MAX, Input, Run, Told};

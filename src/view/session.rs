@@ -14,6 +14,7 @@ use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict};
 
 use super::build;
 use super::divergence;
+use super::follow::Followers;
 use super::futures::{Futures, Left};
 use super::log::{Band, Divergence, LogLine, Mark};
 use super::pacing::{Curve, Gap};
@@ -55,6 +56,8 @@ pub struct Session {
     divergences: RefCell<Option<Found>>,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
+    /// Lines of the console that go on printing.
+    pub(super) followers: Followers,
 }
 
 impl Session {
@@ -84,6 +87,7 @@ impl Session {
             futures,
             divergences: RefCell::default(),
             draft: None,
+            followers: Followers::default(),
         }
     }
 
@@ -286,9 +290,11 @@ impl Session {
     pub fn reseed(&mut self, seed: u64) {
         let scenario = self.run.scenario().clone();
         let draft = self.draft.take();
+        let mut followers = std::mem::take(&mut self.followers);
+        followers.forget_told();
         let start = scenario.start();
         *self = Self::at_start(scenario, seed, Vec::new());
-        self.draft = draft;
+        (self.draft, self.followers) = (draft, followers);
         self.seek(start);
     }
 
