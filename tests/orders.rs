@@ -12,10 +12,14 @@ use loopscope::world::{LaneId, Verdict, World};
 const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
 const DEFINITION: &str = include_str!("../src/controllers/order/crd.yaml");
 
+/// The definition, as it stands in a scenario.
+fn definition() -> String {
+    DEFINITION.lines().map(|line| format!("  {line}\n")).collect()
+}
+
 /// A shop with nothing in it but the definition of an Order.
 fn shop(cluster: &str) -> Session {
-    let indented: String = DEFINITION.lines().map(|line| format!("  {line}\n")).collect();
-    let text = format!("title: shop\nseed: 7\n{cluster}\nobjects: |\n{indented}");
+    let text = format!("title: shop\nseed: 7\n{cluster}\nobjects: |\n{}", definition());
     let mut session = Session::open(Scenario::read("shop", &text).expect("a scenario"), None);
     session.seek(Time::from_secs(1));
     session
@@ -42,6 +46,12 @@ fn want(session: &mut Session, name: &str, state: &str) {
 fn say(session: &mut Session, line: &str) -> Vec<(LaneId, String)> {
     let said = session.act(line, None, In::Both);
     said.into_iter().map(|(lane, output)| (lane, output.text)).collect()
+}
+
+fn inflict(session: &mut Session, line: &str) {
+    for (lane, output) in session.act(line, None, In::Both) {
+        assert!(!output.error, "{lane:?}: {line}: {}", output.text);
+    }
 }
 
 fn world(session: &Session, lane: LaneId) -> &World {
@@ -123,7 +133,7 @@ fn an_order_that_is_born_refunded_is_never_charged() {
 #[test]
 fn level_heals_a_lost_webhook_within_five_seconds_and_edge_is_stuck() {
     let mut session = shop("");
-    say(&mut session, "fault drop to=order kind=Payment");
+    inflict(&mut session, "fault drop to=order kind=Payment");
     order(&mut session, "tea", "");
     run_to(&mut session, 8);
     assert_eq!(verdict(&session, LaneId::Level), "converged");
@@ -137,7 +147,7 @@ fn level_heals_a_lost_webhook_within_five_seconds_and_edge_is_stuck() {
 fn a_late_or_doubled_webhook_costs_edge_time_and_nothing_else() {
     for fault in ["delay to=order kind=Payment by=9s", "duplicate to=order kind=Payment count=9"] {
         let mut session = shop("");
-        say(&mut session, &format!("fault {fault}"));
+        inflict(&mut session, &format!("fault {fault}"));
         order(&mut session, "tea", "");
         run_to(&mut session, 30);
         assert_eq!(ledger(&session, LaneId::Edge), ["Paid"], "{fault}");
@@ -149,7 +159,7 @@ fn a_late_or_doubled_webhook_costs_edge_time_and_nothing_else() {
 fn an_order_that_is_told_twice_is_charged_once_under_its_key() {
     for (spec, edge) in [("", 1), (", idempotencyKey: false", 2)] {
         let mut session = shop("");
-        say(&mut session, "fault duplicate to=order type=ADDED");
+        inflict(&mut session, "fault duplicate to=order type=ADDED");
         order(&mut session, "tea", spec);
         run_to(&mut session, 20);
         assert_eq!(ledger(&session, LaneId::Edge).len(), edge, "{spec:?}");
@@ -160,7 +170,7 @@ fn an_order_that_is_told_twice_is_charged_once_under_its_key() {
 fn a_lost_answer_charges_again_and_the_key_makes_that_one_payment() {
     for (spec, payments) in [("", 1), (", idempotencyKey: false", 2)] {
         let mut session = shop("");
-        say(&mut session, "fault fail from=order verb=create kind=Payment applied=true");
+        inflict(&mut session, "fault fail from=order verb=create kind=Payment applied=true");
         order(&mut session, "tea", spec);
         run_to(&mut session, 40);
         for lane in LANES {
@@ -176,10 +186,10 @@ fn a_controller_that_dies_between_charge_and_status_charges_once_under_its_key()
     let relist = "cluster: {controllers: {order: {edge: {relistOnStart: true}}}}";
     for (spec, payments) in [("", 1), (", idempotencyKey: false", 2)] {
         let mut session = shop(relist);
-        say(&mut session, "fault crash order point=beforeStatus");
+        inflict(&mut session, "fault crash order point=beforeStatus");
         order(&mut session, "tea", spec);
         run_to(&mut session, 3);
-        say(&mut session, "fault restart order");
+        inflict(&mut session, "fault restart order");
         run_to(&mut session, 30);
         for lane in LANES {
             assert_eq!(ledger(&session, lane).len(), payments, "{spec:?} {lane:?}");
@@ -192,7 +202,7 @@ fn edge_does_not_hear_of_what_it_missed_while_it_was_dead() {
     let mut session = shop("");
     order(&mut session, "tea", "");
     session.seek(Time::from_millis(1_500));
-    say(&mut session, "fault kill order for=20s");
+    inflict(&mut session, "fault kill order for=20s");
     run_to(&mut session, 60);
     assert_eq!(verdict(&session, LaneId::Level), "converged");
     assert_eq!(verdict(&session, LaneId::Edge), "stuck");
@@ -203,7 +213,7 @@ fn the_api_server_has_no_part_in_what_the_provider_does() {
     let mut session = shop("");
     order(&mut session, "tea", "");
     session.seek(Time::from_millis(1_200));
-    say(&mut session, "fault apiserver down for=10s");
+    inflict(&mut session, "fault apiserver down for=10s");
     run_to(&mut session, 8);
     for lane in LANES {
         assert_eq!(ledger(&session, lane), ["Paid"], "{lane:?}");
@@ -281,7 +291,7 @@ fn the_first_difference_of_a_lost_webhook_is_that_level_wrote_the_answer_down() 
 
 #[test]
 fn every_scenario_that_defines_orders_defines_them_as_the_controller_reads_them() {
-    let indented: String = DEFINITION.lines().map(|line| format!("  {line}\n")).collect();
+    let indented = definition();
     let with = shipped().iter().filter(|one| one.text.contains("kind: Order"));
     let mut count = 0;
     for one in with {

@@ -100,6 +100,11 @@ impl ApiError {
         Self::new(Reason::NotFound, format!("{} {name:?} not found", resource(kind)))
     }
 
+    /// Whether it says that there is no such object.
+    pub fn is_not_found(&self) -> bool {
+        self.reason == Reason::NotFound
+    }
+
     /// There is one of that name already.
     pub fn already_exists(kind: Kind, name: &str) -> ApiError {
         Self::new(Reason::AlreadyExists, format!("{} {name:?} already exists", resource(kind)))

@@ -66,7 +66,7 @@ impl Commit {
 }
 
 /// The objects of one cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     objects: BTreeMap<ObjectKey, Arc<Object>>,
     revision: u64,
@@ -77,20 +77,6 @@ pub struct Store {
     /// When what is stored now happens, and who asked for it.
     at: Time,
     by: Str,
-}
-
-impl Default for Store {
-    fn default() -> Store {
-        Store {
-            objects: BTreeMap::new(),
-            revision: 0,
-            history: VecDeque::new(),
-            compacted: 0,
-            events: VecDeque::new(),
-            at: Time::ZERO,
-            by: "".into(),
-        }
-    }
 }
 
 impl Store {

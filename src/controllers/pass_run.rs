@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::{Object, ObjectKey};
-use crate::apiserver::{Part, Reason, Request, Response};
+use crate::apiserver::{Part, Request, Response};
 use crate::kernel::Time;
 
 use super::plan::{Deed, EventNote, Intent, Plan, Promise};
@@ -289,7 +289,7 @@ impl PassRun {
         match response {
             Ok(_) => self.writes_done += 1,
             // Gone: nothing left to write to, and its DELETED will wake us.
-            Err(error) if error.reason == Reason::NotFound => {}
+            Err(error) if error.is_not_found() => {}
             Err(_) if self.status_tries_left > 0 => self.stage = Stage::StatusReread,
             Err(error) => self.fail(error.message.clone()),
         }

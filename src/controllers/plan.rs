@@ -106,6 +106,11 @@ impl Intent {
             fallbacks: Vec::new(),
         }
     }
+
+    /// The same of something that may be gone already: then there is nothing left to do.
+    pub fn tolerant(deed: Deed, request: Request) -> Intent {
+        Intent { tolerates: ApiError::is_not_found, ..Intent::new(deed, request) }
+    }
 }
 
 /// The status write at the end of a pass.

@@ -1,5 +1,7 @@
 //! What a line asks for.
 
+use std::time::Duration;
+
 use crate::api::{Kind, ObjectKey, Str, Value, selector::Selector};
 use crate::apiserver::{Part, Propagation};
 
@@ -30,8 +32,8 @@ pub enum Command {
     Cordon(Select, bool, Shown),
     Drain(Select, Drain),
     Taint(Select, Taints),
-    /// Whether it is looked at once only: `--timeout=0`.
-    Wait(Select, Wait, bool),
+    /// How long it waits; not at all: `--timeout=0`.
+    Wait(Select, Wait, Duration),
     Top(Top),
     Logs(Logs),
     Events(Select, View, Vec<String>),
@@ -131,6 +133,8 @@ pub struct View {
     pub show_managed_fields: bool,
     /// `-w`.
     pub watch: bool,
+    /// `--watch-only`: without what is there already.
+    pub watch_only: bool,
 }
 
 /// `-o`.
@@ -435,8 +439,8 @@ pub struct LabelChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum RolloutAction {
-    /// With a revision; 0: the newest.
-    Status(i64),
+    /// With a revision; 0: the newest. How long it follows, if it does; 0: as long as it takes.
+    Status(i64, Option<Duration>),
     /// With a revision; 0: the list.
     History(i64),
     /// To a revision; 0: the one before.

@@ -88,7 +88,7 @@ pub fn replace(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: 
             let name = format!("{} {:?}", key.kind.printed(), &*key.name);
             match api.request(Request::Delete(key, asked)) {
                 Ok(_) => out.line(format!("{name} deleted")),
-                Err(error) if error.reason == Reason::NotFound => {}
+                Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(tell(error)),
             }
             // What is going takes its time; kubectl would wait for it.

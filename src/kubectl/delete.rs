@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::{Kind, Object};
-use crate::apiserver::{DeleteOptions, Preconditions, Reason, Request};
+use crate::apiserver::{DeleteOptions, Preconditions, Request};
 use crate::manifest;
 
 use super::command::{Delete, DryRun, Select};
@@ -93,7 +93,7 @@ fn one(object: &Arc<Object>, options: &Delete, api: &mut dyn Api, out: &mut Outp
         DryRun::No => api.request(request),
     };
     if let Err(error) = answer {
-        let ignored = options.ignore_not_found && error.reason == Reason::NotFound;
+        let ignored = options.ignore_not_found && error.is_not_found();
         if !ignored {
             out.fail(refused(&error, None));
         }

@@ -11,8 +11,8 @@ use super::printers::{Look, table};
 use super::resources::{Found, find, nothing_found, printed};
 use super::{Api, Output, show, sort};
 
-/// What `-w` adds: an answer is one text, and holds what is there now.
-pub const WATCHING: &str = "# -w: these are the rows of this moment; ask again after a step";
+/// What `-w` adds where nobody follows: an answer is one text, and holds what is there now.
+pub const WATCHING: &str = "# -w: these are the rows of this moment";
 
 /// Shows what a line names.
 #[inline(never)]
@@ -84,15 +84,8 @@ fn tables(groups: &[Found], select: &Select, view: &View, api: &dyn Api, out: &m
 }
 
 fn data(groups: &[Found], single: bool, view: &View, out: &mut Output) {
-    let shown = |object: &Arc<Object>| {
-        let mut value = object.to_value();
-        let meta = value.get_mut("metadata").and_then(Value::as_object_mut);
-        if let Some(meta) = meta.filter(|_| view.show_managed_fields) {
-            meta.insert("managedFields".into(), managed_fields::to_value(object));
-        }
-        value
-    };
-    let mut values = groups.iter().flat_map(|group| &group.objects).map(shown);
+    let objects = groups.iter().flat_map(|group| &group.objects);
+    let mut values = objects.map(|object| value_of(object, view));
     let value = match single {
         true => values.next().unwrap_or(Value::Null),
         false => show::list(values.collect()),
@@ -100,8 +93,18 @@ fn data(groups: &[Found], single: bool, view: &View, out: &mut Output) {
     show::value(&value, &view.format, out);
 }
 
+/// An object as it is shown as data.
+pub fn value_of(object: &Object, view: &View) -> Value {
+    let mut value = object.to_value();
+    let meta = value.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(meta) = meta.filter(|_| view.show_managed_fields) {
+        meta.insert("managedFields".into(), managed_fields::to_value(object));
+    }
+    value
+}
+
 /// Within each kind, and over all of them where they are one list.
-fn sort_all(groups: &mut [Found], field: &str) -> Result<(), String> {
+pub fn sort_all(groups: &mut [Found], field: &str) -> Result<(), String> {
     let path = Template::path(field).map_err(|error| format!("error: {error}"))?;
     for group in groups {
         sort::by(&mut group.objects, &path).map_err(|error| format!("error: {error}"))?;

@@ -34,7 +34,7 @@ pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
     if !any {
         nothing_found(&logs.select, out);
     } else if logs.follow {
-        out.line("# -f: these are the lines of this moment; ask again after a step");
+        out.line("# -f: these are the lines of this moment; ask again later");
     }
 }
 

@@ -1,11 +1,12 @@
 //! kubectl: a line in, requests to the API server and text out.
 //!
 //! Follows <https://github.com/kubernetes/kubectl> (1.36) in what it asks and in its words. A line
-//! runs at one moment of simulated time: nothing waits. `rollout status`, `wait`, `get -w` and
-//! `logs -f` say how things stand now; following them is for the page, which may ask the same line
-//! again after each step and show what was added. Nothing is read but standard input. Each answer
-//! ends with a line end, that of `-o jsonpath` too. Ours are `--limit=N`, and `pod/$(app=web)[0]`
-//! for the first pod with that label, since a script cannot know the names of pods to come.
+//! runs at one moment of simulated time: nothing waits. What `rollout status`, `wait`, `get -w` and
+//! `events -w` print as time goes on is told by `Following`, which is shown the changes that come;
+//! run alone, they say how things stand, as `logs -f` does always. Nothing is read but standard
+//! input. Each answer ends with a line end, that of `-o jsonpath` too. Ours are `--limit=N`, and
+//! `pod/$(app=web)[0]` for the first pod with that label, since a script cannot know the names of
+//! pods to come.
 
 mod apply;
 mod change;
@@ -25,6 +26,7 @@ mod events;
 mod explain;
 mod expose;
 mod flags;
+mod follow;
 mod generators;
 mod get;
 mod jsonpath;
@@ -60,6 +62,7 @@ pub use command::Command;
 pub use complete::{Completion, complete, extend};
 pub use duration::{age, human_duration, short_human_duration};
 pub use errors::UsageError;
+pub use follow::Following;
 pub use merge::{difference, three_way};
 pub use parse::parse;
 pub use printers::{Look, Table, table};
@@ -210,7 +213,9 @@ fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut 
         Command::Cordon(select, on, shown) => nodes::cordon(select, *on, shown, api, out),
         Command::Drain(select, options) => drain::run(select, options, api, out),
         Command::Taint(select, taints) => taint::run(select, taints, api, out),
-        Command::Wait(select, wait, at_once) => wait::run(select, wait, *at_once, api, out),
+        Command::Wait(select, wait, timeout) => {
+            wait::run(select, wait, timeout.is_zero(), api, out)
+        }
         Command::Top(top) => top::run(top, api, out),
         Command::Logs(logs) => logs::run(logs, api, out),
         Command::Events(select, view, types) => events::run(select, view, types, api, out),

@@ -68,7 +68,7 @@ fn look_up(target: &Target, select: &Select, api: &dyn Api) -> Found {
     }
 }
 
-fn key_of(kind: Kind, name: &Str, select: &Select) -> ObjectKey {
+pub fn key_of(kind: Kind, name: &Str, select: &Select) -> ObjectKey {
     let namespace: Str = match &select.namespace {
         _ if !kind.info().namespaced => "".into(),
         Some(namespace) => namespace.clone(),
@@ -80,19 +80,30 @@ fn key_of(kind: Kind, name: &Str, select: &Select) -> ObjectKey {
 fn list(kind: Kind, select: &Select, api: &dyn Api) -> Vec<Arc<Object>> {
     let namespace = select.namespace.as_deref().filter(|_| kind.info().namespaced);
     let mut objects = api.list(kind, namespace);
-    if let Some(selector) = &select.selector {
-        objects.retain(|object| selector.matches(&object.meta().labels));
-    }
-    if !select.fields.is_empty() {
-        objects.retain(|object| {
-            let value = object.to_value();
-            let fits = |(path, equal, wanted): &(String, bool, String)| {
-                (jsonpath::text(&value, path) == *wanted) == *equal
-            };
-            select.fields.iter().all(fits)
-        });
-    }
+    objects.retain(|object| fits(object, select));
     objects
+}
+
+/// Whether an object has the labels and the fields that a line asks for.
+fn fits(object: &Object, select: &Select) -> bool {
+    let labels = &object.meta().labels;
+    if !select.selector.as_ref().is_none_or(|selector| selector.matches(labels)) {
+        return false;
+    }
+    if select.fields.is_empty() {
+        return true;
+    }
+    let value = object.to_value();
+    let fits = |(path, equal, wanted): &(String, bool, String)| {
+        (jsonpath::text(&value, path) == *wanted) == *equal
+    };
+    select.fields.iter().all(fits)
+}
+
+/// Whether an object is one of those of its kind that a line without names asks for.
+pub fn selects(select: &Select, object: &Object) -> bool {
+    let namespace = select.namespace.as_ref().filter(|_| object.kind().info().namespaced);
+    namespace.is_none_or(|namespace| *namespace == object.meta().namespace) && fits(object, select)
 }
 
 /// Makes the objects of a text those that a line names; what the text could not be read for.

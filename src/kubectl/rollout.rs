@@ -1,5 +1,5 @@
-//! `kubectl rollout` (`pkg/polymorphichelpers`). `status` says how things stand now; the real one
-//! waits.
+//! `kubectl rollout` (`pkg/polymorphichelpers`). `status` says how things stand now; what follows is
+//! in `follow`.
 
 mod sets;
 
@@ -36,6 +36,10 @@ pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut
         if *action == RolloutAction::Restart && restarts(object.kind()) {
             return restart(object, api, out);
         }
+        if let RolloutAction::Status(revision, _) = *action {
+            out.line(status_of(object, revision)?.0);
+            return Ok(());
+        }
         let Object::Deployment(deployment) = &**object else {
             return match object.kind() {
                 Kind::DaemonSet | Kind::StatefulSet => sets::run(object, *action, api, out),
@@ -43,7 +47,7 @@ pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut
             };
         };
         match action {
-            RolloutAction::Status(revision) => status(deployment, *revision, out),
+            RolloutAction::Status(..) => Err(unsupported(object, *action)),
             RolloutAction::History(revision) => history(deployment, object, *revision, api, out),
             RolloutAction::Undo(revision, dry_run) => {
                 undo(deployment, object, (*revision, *dry_run), api, out)
@@ -63,7 +67,7 @@ fn unsupported(object: &Object, action: RolloutAction) -> String {
     let kind = object.kind();
     let (name, plural) = (&*object.meta().name, resource(kind));
     let word = match action {
-        RolloutAction::Status(_) => {
+        RolloutAction::Status(..) => {
             return format!(
                 "error: no status viewer has been implemented for {}",
                 group_kind(kind)
@@ -89,7 +93,16 @@ fn revision_of(annotations: &crate::api::StrMap) -> i64 {
     annotations.get(REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<(), String> {
+/// How far a rollout has come, and whether that is its end.
+pub fn status_of(object: &Object, revision: i64) -> Result<(String, bool), String> {
+    match object {
+        Object::Deployment(deployment) => status(deployment, revision),
+        _ if matches!(object.kind(), Kind::DaemonSet | Kind::StatefulSet) => sets::status(object),
+        _ => Err(unsupported(object, RolloutAction::Status(revision, None))),
+    }
+}
+
+fn status(deployment: &Deployment, revision: i64) -> Result<(String, bool), String> {
     let (meta, spec, status) = (&deployment.metadata, &deployment.spec, &deployment.status);
     let running = revision_of(&meta.annotations);
     if revision > 0 && revision != running {
@@ -99,8 +112,7 @@ fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<()
         ));
     }
     if meta.generation > status.observed_generation {
-        out.line("Waiting for deployment spec update to be observed...");
-        return Ok(());
+        return Ok(("Waiting for deployment spec update to be observed...".into(), false));
     }
     let progressing = Condition::find(&status.conditions, "Progressing");
     let late = progressing.and_then(|condition| condition.reason.as_deref());
@@ -109,9 +121,10 @@ fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<()
         return Err(format!("error: deployment {name:?} exceeded its progress deadline"));
     }
     let (updated, wanted) = (status.updated_replicas, spec.replicas());
-    let waits =
-        |what: String| format!("Waiting for deployment {name:?} rollout to finish: {what}...");
-    out.line(if updated < wanted {
+    let waits = |what: String| {
+        (format!("Waiting for deployment {name:?} rollout to finish: {what}..."), false)
+    };
+    Ok(if updated < wanted {
         waits(format!("{updated} out of {wanted} new replicas have been updated"))
     } else if status.replicas > updated {
         let old = status.replicas - updated;
@@ -120,9 +133,8 @@ fn status(deployment: &Deployment, revision: i64, out: &mut Output) -> Result<()
         let available = status.available_replicas;
         waits(format!("{available} of {updated} updated replicas are available"))
     } else {
-        format!("deployment {name:?} successfully rolled out")
-    });
-    Ok(())
+        (format!("deployment {name:?} successfully rolled out"), true)
+    })
 }
 
 /// The Deployment's ReplicaSets that have a revision, the oldest revision first.

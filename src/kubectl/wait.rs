@@ -1,5 +1,5 @@
 //! `kubectl wait`: whether what is waited for holds now. No time passes while a line runs, so what
-//! does not hold has timed out.
+//! does not hold has timed out, unless somebody follows it (`follow`).
 
 use crate::api::{Object, Value};
 
@@ -7,7 +7,7 @@ use super::command::{Select, Wait};
 use super::resources::{find, printed, resource};
 use super::{Api, Output};
 
-const NO_TIME: &str = "# no time passes while a line runs: ask again after a step";
+const NO_TIME: &str = "# no time passes while a line runs";
 
 /// Says of each object whether it is as wanted.
 #[inline(never)]
@@ -52,7 +52,7 @@ pub fn run(select: &Select, wait: &Wait, at_once: bool, api: &dyn Api, out: &mut
     }
 }
 
-fn holds(object: &Object, wait: &Wait) -> Result<bool, String> {
+pub fn holds(object: &Object, wait: &Wait) -> Result<bool, String> {
     let value = object.to_value();
     Ok(match wait {
         Wait::Create => true,

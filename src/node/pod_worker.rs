@@ -315,10 +315,7 @@ impl<'a> Pass<'a> {
         self.record.told = Some(after.clone());
         self.record.write = Write::Sent;
         let request = Request::Update(Part::Status, after);
-        self.plan.then(Intent {
-            tolerates: |error| error.reason == Reason::NotFound,
-            ..Intent::new(Deed::Status, request)
-        });
+        self.plan.then(Intent::tolerant(Deed::Status, request));
     }
 }
 

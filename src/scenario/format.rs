@@ -263,7 +263,8 @@ pub struct Step {
     /// In which lanes.
     #[serde(rename = "in")]
     pub lanes: In,
-    /// A console line.
+    /// A console line. One that waits or watches does not hold up the steps after it: it prints on
+    /// beside them, to its end or that of the run.
     pub kubectl: Option<String>,
     /// What the line reads from standard input.
     pub stdin: Option<String>,

@@ -6,6 +6,7 @@ mod crowd;
 mod describe;
 pub mod expect;
 pub mod expectation;
+mod follow;
 pub mod format;
 mod ledger;
 mod load;
@@ -22,6 +23,7 @@ mod shipped;
 mod story;
 mod text;
 
+pub use follow::{Followed, Follower};
 pub use format::{FormatError, In};
 pub use metrics::Sample;
 pub use run::{Before, INPUTS_MAX, Input, Run};

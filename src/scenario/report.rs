@@ -8,8 +8,9 @@ use serde_json::json;
 use crate::api::Value;
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::world::{LaneId, Verdict};
+use crate::world::{Lane, LaneId, Verdict};
 
+use super::follow::Follower;
 use super::pending::{Outcome, Pending};
 use super::run::{Input, Run};
 use super::scenario::Scenario;
@@ -17,6 +18,8 @@ use super::shell;
 
 /// Moments that a run may compute: a bound against scenarios that never come to rest.
 const BUDGET: u64 = 20_000_000;
+/// How often a step that goes on printing is looked at.
+const LOOKS: Duration = Duration::from_secs(5);
 /// How long a scenario without expectations goes on after its last step.
 const REST: Duration = Duration::from_secs(60);
 
@@ -66,15 +69,18 @@ pub fn play(
     let mut run = Run::new(Arc::new(scenario.clone()), seed, Vec::new());
     let mut checks: Vec<Outcome> = Vec::new();
     let mut pending = Pending::all(&scenario.file.expect, &run, end);
+    let mut steps = Steps::default();
     let mut complete = true;
     while complete {
-        let next = pending.iter().map(|pending| pending.due).min().unwrap_or(end).min(end);
+        steps.follow(&run);
+        let due = pending.iter().map(|pending| pending.due).chain(steps.next(&run));
+        let next = due.min().unwrap_or(end).min(end);
         let windows = pending.iter().any(|p| p.until.is_some() && p.due <= run.now());
         if windows {
             // Inside a window every moment counts.
             let horizon = pending.iter().filter_map(|p| p.until).filter(|until| *until > run.now());
             let later = pending.iter().filter(|p| p.due > run.now()).map(|p| p.due);
-            let stop = horizon.chain(later).min().unwrap_or(end).min(end);
+            let stop = horizon.chain(later).chain(steps.next(&run)).min().unwrap_or(end).min(end);
             complete = (0..BUDGET).any(|_| {
                 let moved = run.step(stop);
                 pending.iter_mut().for_each(|pending| pending.look(&run));
@@ -90,8 +96,56 @@ pub fn play(
         }
     }
     checks.extend(pending.iter().map(Pending::outcome));
-    checks.extend(answers(&run));
+    steps.follow(&run);
+    checks.extend(answers(&run, &mut steps));
     Report { seed, lanes: lane_reports(&run, checks), complete }
+}
+
+/// Steps of the script that go on printing, as `wait` does.
+#[derive(Default)]
+struct Steps {
+    /// How many steps were looked at.
+    done: usize,
+    /// With the number of their step.
+    followers: Vec<(usize, Follower)>,
+}
+
+impl Steps {
+    /// Begins to follow what was done by now, and goes on with the others.
+    fn follow(&mut self, run: &Run) {
+        for (_, follower) in &mut self.followers {
+            follower.look(run);
+        }
+        while let Some(input) = run.script().get(self.done).filter(|step| step.at <= run.now()) {
+            let meant = run.lanes().iter().filter(|lane| input.lanes.includes(lane.id));
+            let enter = |lane: &Lane| {
+                let follower = Follower::enter(run, lane.id, &input.line, input.stdin.as_deref())?;
+                Some((self.done, follower))
+            };
+            self.followers.extend(meant.filter_map(enter));
+            self.done += 1;
+        }
+    }
+
+    /// When it is to be looked again: a history keeps what is new, not what is old.
+    fn next(&self, run: &Run) -> Option<Time> {
+        let step = run.script().get(self.done).map(|step| step.at);
+        let open = self.followers.iter().any(|(_, follower)| follower.is_open());
+        step.into_iter().chain(open.then(|| run.now() + LOOKS)).min()
+    }
+
+    /// What a step has printed, if it is one that goes on.
+    fn output(&mut self, run: &Run, number: usize, lane: LaneId) -> Option<Output> {
+        let is_it =
+            |(step, follower): &&mut (usize, Follower)| *step == number && follower.lane() == lane;
+        let (_, follower) = self.followers.iter_mut().find(is_it)?;
+        let followed = follower.look(run);
+        let mut text = followed.text.to_string();
+        if follower.is_waiting() {
+            text.push_str("# still waiting at the end of the run\n");
+        }
+        Some(Output::new(text, followed.error || follower.is_waiting()))
+    }
 }
 
 /// Takes out what is decided.
@@ -107,12 +161,13 @@ fn settle(pending: &mut Vec<Pending>, checks: &mut Vec<Outcome>, now: Time, end:
 
 /// Steps of the script that failed without being meant to, did not fail as they should, or did not
 /// print what they should.
-fn answers(run: &Run) -> Vec<Outcome> {
+fn answers(run: &Run, steps: &mut Steps) -> Vec<Outcome> {
     let mut found = Vec::new();
     for (number, input) in run.script().iter().enumerate().filter(|(_, i)| i.at <= run.now()) {
         for lane in run.lanes().iter().filter(|lane| input.lanes.includes(lane.id)) {
             let Some(output) = run.output(true, number, lane.id) else { continue };
-            let said = answer(input, output);
+            let followed = steps.output(run, number, lane.id);
+            let said = answer(input, followed.as_ref().unwrap_or(output));
             found.extend(said.into_iter().map(|(what, result)| (what, lane.id, result)));
         }
     }
@@ -222,5 +277,29 @@ impl Report {
             })
         });
         json!({"seed": self.seed, "complete": self.complete, "lanes": lanes.collect::<Vec<_>>()})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_waits_in_vain_or_still_waits_at_the_end_is_missed() {
+        let missed = |steps: &str| {
+            let text = format!("title: Test\nflavours: [level]\nsteps:\n- {{{steps}}}\n");
+            let report =
+                play(&Scenario::read("test", &text).expect("a scenario"), None, None, None);
+            let found = report.lanes[0].checks.iter().find_map(|(_, result)| result.clone().err());
+            found.unwrap_or_default()
+        };
+        let line = "wait node/node-1 --for=jsonpath='{.spec.unschedulable}'=true";
+        let late = missed(&format!("at: 1s, kubectl: \"{line} --timeout=20s\""));
+        assert!(late.contains("timed out waiting for the condition on nodes/node-1"), "{late}");
+        let open = missed(&format!("at: 1s, kubectl: \"{line} --timeout=1h\""));
+        assert!(open.contains("still waiting at the end of the run"), "{open}");
+        assert_eq!(missed("at: 1s, kubectl: get nodes -w"), "", "a watch has no end");
+        let meant = format!("at: 1s, kubectl: \"{line} --timeout=20s\", fails: timed out");
+        assert_eq!(missed(&meant), "");
     }
 }

@@ -89,6 +89,8 @@ pub struct Run {
     latest: Vec<Totals>,
     checkpoints: Checkpoints,
     end: Time,
+    /// How often what was computed became void.
+    forks: u64,
 }
 
 impl Run {
@@ -117,6 +119,7 @@ impl Run {
             latest: vec![Totals::default(); lanes],
             checkpoints: Checkpoints::default(),
             end: Time::ZERO,
+            forks: 0,
         };
         run.checkpoint();
         run.do_what_is_due();
@@ -136,6 +139,11 @@ impl Run {
     /// The time.
     pub fn now(&self) -> Time {
         self.simulation.now()
+    }
+
+    /// Which course it takes: another number, and what was seen later than now counts no more.
+    pub fn course(&self) -> (u64, u64) {
+        (self.seed, self.forks)
     }
 
     /// How far the run was ever computed since it last forked.
@@ -488,6 +496,7 @@ impl Run {
     /// What was given later is void; what was put off before now is still to be done.
     fn forget_future(&mut self) {
         let now = self.now();
+        self.forks += u64::from(now < self.end);
         self.end = now;
         self.stories.iter_mut().for_each(Story::forget_future);
         self.count();
@@ -515,6 +524,7 @@ impl Run {
         let fork = changed.map(|input| input.at).min()?;
         let back = fork.min(self.now());
         self.checkpoints.retain(|at| at < fork);
+        self.forks += 1;
         // Before going back: what is done at the very start is done again there.
         self.inputs.truncate(same);
         self.due = in_time(&self.inputs);

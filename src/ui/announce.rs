@@ -1,5 +1,6 @@
-//! What screen readers are told unasked: passes that do something, and verdicts. Not more than one
-//! message in a while, and nothing if it is switched off.
+//! What screen readers are told unasked: passes that do something, verdicts, and what a line of the
+//! console goes on printing. Not more than one message in a while, and nothing if it is switched
+//! off.
 
 use std::collections::VecDeque;
 
@@ -23,11 +24,16 @@ pub fn Announcer() -> impl IntoView {
     let text = RwSignal::new(String::new());
     let told = StoredValue::new(Time::ZERO);
     let waiting = StoredValue::new(VecDeque::<String>::new());
+    // Of what the console goes on printing only the last line: the others stand there to be read.
+    let printed = StoredValue::new(None::<String>);
     let timer = Interval::new(EVERY_MS, move || {
         if page.quiet.get_untracked() {
             waiting.update_value(VecDeque::clear);
+            printed.set_value(None);
         }
-        if let Some(next) = waiting.try_update_value(VecDeque::pop_front).flatten() {
+        let line = printed.try_update_value(Option::take).flatten();
+        let next = line.or_else(|| waiting.try_update_value(VecDeque::pop_front).flatten());
+        if let Some(next) = next {
             text.set(next);
         }
     });
@@ -52,6 +58,13 @@ pub fn Announcer() -> impl IntoView {
             let surplus = waiting.len().saturating_sub(KEPT);
             waiting.drain(..surplus);
         });
+    });
+    Effect::new(move || {
+        let (lane, line) = page.run.printed.get();
+        if !line.is_empty() && page.playing.get_untracked() {
+            let lane = lane.map_or(String::new(), |lane| format!("{}: ", words::lane(lane)));
+            printed.set_value(Some(format!("{lane}{line}")));
+        }
     });
     view! { <div class="ears-only" id="live" aria-live="polite">{move || text.get()}</div> }
 }

@@ -22,6 +22,8 @@ use crate::view::{
 };
 pub use crate::view::{LaneId, Link, Notice, Pace};
 
+use super::follow::{Follows, merge};
+
 /// Both lanes, in the order in which they stand.
 pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
 /// Moments that one frame may compute: the rest comes with the next one.
@@ -101,6 +103,8 @@ pub struct Entry {
     pub line: String,
     /// The answers: one if both lanes gave the same.
     pub answers: Vec<(Option<LaneId>, Output)>,
+    /// What it goes on printing, if it does; in place of the answers.
+    pub follows: Option<Follows>,
 }
 
 /// A line that was put off and failed when its time had come, with its answers.
@@ -166,6 +170,8 @@ pub struct Run {
     pub console: RwSignal<Vec<Entry>>,
     /// What was put off and has just failed.
     pub failed: RwSignal<Vec<Failed>>,
+    /// The last line that one of them went on to print.
+    pub printed: RwSignal<(Option<LaneId>, String)>,
     /// The scenario.
     pub scenario: RwSignal<ScenarioInfo>,
     /// The pass that is looked at closely: its lane and number in this run.
@@ -197,6 +203,7 @@ impl Run {
             jumps: RwSignal::new(0),
             console: RwSignal::default(),
             failed: RwSignal::default(),
+            printed: RwSignal::default(),
             scenario: RwSignal::new(scenario),
             picked: RwSignal::new(None),
             only: RwSignal::new(only),
@@ -226,7 +233,7 @@ impl Run {
         self.session.with_value(f)
     }
 
-    fn write<T>(&self, f: impl FnOnce(&mut Session) -> T) -> T {
+    pub(super) fn write<T>(&self, f: impl FnOnce(&mut Session) -> T) -> T {
         let mut guard = self.session.write_value();
         f(&mut guard)
     }
@@ -293,6 +300,7 @@ impl Run {
         if self.clock.get_untracked() != clock {
             self.clock.set(clock);
         }
+        self.print_on();
         let failed = self.write(Session::take_failed);
         if !failed.is_empty() {
             let told = failed.into_iter().map(|(line, answers)| (line, merge(answers)));
@@ -389,7 +397,8 @@ impl Run {
     /// Runs a console line and keeps what came of it.
     pub fn act(&self, line: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
         let answers = self.write(|session| session.act(line, None, lanes));
-        self.keep(line, answers)
+        let number = self.write(|session| session.follow_line(line, None, lanes));
+        self.keep(line, answers, number.map(Follows::new))
     }
 
     /// The line up to the cursor with what is sure to come, and what may come, where that is more
@@ -410,15 +419,20 @@ impl Run {
     /// Applies a manifest.
     pub fn apply(&self, yaml: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
         let answers = self.write(|session| session.apply(yaml, lanes));
-        self.keep("kubectl apply -f -", answers)
+        self.keep("kubectl apply -f -", answers, None)
     }
 
-    fn keep(&self, line: &str, answers: Vec<(LaneId, Output)>) -> Vec<(Option<LaneId>, Output)> {
+    fn keep(
+        &self,
+        line: &str,
+        answers: Vec<(LaneId, Output)>,
+        follows: Option<Follows>,
+    ) -> Vec<(Option<LaneId>, Output)> {
         let answers = merge(answers);
         self.console.update(|entries| {
             let id = entries.last().map_or(0, |entry| entry.id + 1);
             let (line, at) = (line.to_owned(), self.now());
-            entries.push(Entry { id, at, line, answers: answers.clone() });
+            entries.push(Entry { id, at, line, answers: answers.clone(), follows });
             let surplus = entries.len().saturating_sub(CONSOLE_KEPT);
             entries.drain(..surplus);
         });
@@ -584,14 +598,4 @@ fn row(event: &Event) -> EventRow {
         message: event.message.clone(),
         count: event.count,
     }
-}
-
-/// Two equal answers are told once.
-fn merge(answers: Vec<(LaneId, Output)>) -> Vec<(Option<LaneId>, Output)> {
-    if let [(_, a), (_, b)] = answers.as_slice()
-        && a == b
-    {
-        return vec![(None, a.clone())];
-    }
-    answers.into_iter().map(|(lane, output)| (Some(lane), output)).collect()
 }

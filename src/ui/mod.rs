@@ -11,6 +11,7 @@ mod canvas;
 mod chain;
 mod dialogs;
 mod dom;
+mod follow;
 mod format;
 mod frame;
 mod header;

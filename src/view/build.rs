@@ -298,7 +298,8 @@ fn flights(world: &World) -> Vec<Flight> {
     let every = drawn_every(world);
     let shown = |id: u64| id.is_multiple_of(every);
     let told = |(id, flight): &(u64, &crate::world::Flight)| {
-        is_held(flight) || shown(*id) && !flight.background
+        // What is held somebody wants to see, whatever it tells.
+        flight.fate.is_held() || shown(*id) && !flight.background
     };
     let standing = world.held_at_doors();
     let watch = standing.chain(world.flights()).filter(told).map(|(id, flight)| {
@@ -331,11 +332,6 @@ fn flights(world: &World) -> Vec<Flight> {
         fate: Fate::Intact,
     });
     watch.chain(requests).collect()
-}
-
-/// Whatever it tells, somebody wants to see it.
-fn is_held(flight: &crate::world::Flight) -> bool {
-    matches!(flight.fate, WorldFate::HeldAtDoor | WorldFate::HeldOnWire)
 }
 
 fn node_of(world: &World, owner: ControllerId) -> Option<Str> {

@@ -6,6 +6,9 @@ mod build;
 mod catch;
 mod costs;
 mod divergence;
+mod follow;
+#[cfg(test)]
+mod follow_tests;
 pub mod futures;
 pub mod inspect;
 mod known;
@@ -21,6 +24,7 @@ pub mod spacetime;
 pub mod stage;
 mod story;
 
+pub use crate::scenario::Followed;
 pub use crate::world::{Act, Cause, KNOBS, Manner};
 pub use costs::{Cost, LaneCost, Outcome};
 pub use futures::Future;

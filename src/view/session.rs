@@ -13,6 +13,7 @@ use crate::world::{Activity, Fault, LaneId, Occurrence, Verdict, World};
 
 use super::build;
 use super::divergence;
+use super::follow::Followers;
 use super::futures::{Futures, Left};
 use super::known::Readings;
 use super::log::{Band, Divergence, LogLine, Mark};
@@ -52,6 +53,8 @@ pub struct Session {
     pub(super) known: Readings,
     /// Text in the editor that was not applied; it travels in the link.
     pub(super) draft: Option<String>,
+    /// Lines of the console that go on printing.
+    pub(super) followers: Followers,
 }
 
 impl Session {
@@ -80,6 +83,7 @@ impl Session {
             futures,
             known: Readings::default(),
             draft: None,
+            followers: Followers::default(),
         }
     }
 
@@ -291,9 +295,11 @@ impl Session {
     pub fn reseed(&mut self, seed: u64) {
         let scenario = self.run.scenario().clone();
         let draft = self.draft.take();
+        let mut followers = std::mem::take(&mut self.followers);
+        followers.forget_told();
         let start = scenario.start();
         *self = Self::at_start(scenario, seed, Futures::default());
-        self.draft = draft;
+        (self.draft, self.followers) = (draft, followers);
         self.seek(start);
     }
 

@@ -318,6 +318,13 @@ pub enum Fate {
     Behind,
 }
 
+impl Fate {
+    /// Whether it stands until it is let go.
+    pub fn is_held(self) -> bool {
+        matches!(self, Fate::HeldAtDoor | Fate::HeldOnWire)
+    }
+}
+
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeView {

@@ -11,7 +11,6 @@ use crate::kernel::Time;
 
 use super::ControllerId;
 use super::fault::{ContainerTrouble, Fault, How, ServerTrouble, Target, Trap};
-use super::process::Process;
 use super::record::Trip;
 use super::request_trap::RequestTrap;
 use super::step::Step;
@@ -228,18 +227,22 @@ impl World {
         self.wake_kubelet(node, keys);
     }
 
-    /// The processes that a target names.
-    pub fn targets(&self, target: &Target) -> Vec<ControllerId> {
-        let named = |process: &&Process| {
-            process.id.name() == &*target.name
-                && target.node.as_ref().is_none_or(|node| match process.id {
-                    ControllerId::Kubelet(number) => self.node_name(number) == *node,
+    /// All processes that a target names, those that wait to lead included.
+    pub(super) fn named(&self, target: &Target) -> Vec<ControllerId> {
+        let is_named = |id: &&ControllerId| {
+            id.name() == &*target.name
+                && target.node.as_ref().is_none_or(|node| match id {
+                    ControllerId::Kubelet(number) => self.node_name(*number) == *node,
                     _ => false,
                 })
         };
-        // Of two processes of a controller, those that act; if none does, both.
-        let mut ids: Vec<ControllerId> =
-            self.processes.values().filter(named).map(|process| process.id).collect();
+        self.processes.keys().filter(is_named).copied().collect()
+    }
+
+    /// The processes that a target means: of two of a controller, those that act; if none does,
+    /// both.
+    pub fn targets(&self, target: &Target) -> Vec<ControllerId> {
+        let mut ids = self.named(target);
         let leads = |id: &ControllerId| self.candidates.iter().any(|c| c.id == *id && c.leads);
         if ids.iter().any(leads) {
             ids.retain(leads);

@@ -245,31 +245,15 @@ fn micro_time(now: Time) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Fault, Occurrence, Options, PassRecord, Verdict};
-    use serde_json::json;
-
-    const PLENTY: u64 = 1_000_000;
+    use crate::world::lab::{PLENTY, inflict, web};
+    use crate::world::{Occurrence, Options, PassRecord, Verdict};
 
     fn run(world: &mut World, seconds: u64) {
         assert!(world.run_until(Time::from_secs(seconds), PLENTY), "too much happens");
     }
 
-    fn inflict(world: &mut World, line: &str) {
-        world.inflict(&Fault::parse_line(line).unwrap());
-    }
-
     fn apply(world: &mut World, kind: Kind, image: &str) {
-        let value = json!({
-            "metadata": {"name": "web", "namespace": "default"},
-            "spec": {
-                "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "web", "image": image}]},
-                },
-            },
-        });
-        let object = Object::from_value(kind, value).unwrap();
+        let object = web(kind, 3, image);
         let request = match world.store().get(&object.key()) {
             Some(_) => Request::Update(Part::Main, Arc::new(object)),
             None => Request::Create(Arc::new(object)),

@@ -13,7 +13,7 @@ use crate::controllers::Change;
 use crate::kernel::Time;
 
 use super::ControllerId;
-use super::fault::{FaultError, Fields, How, Target, Trap};
+use super::fault::{FaultError, Fields, How, Target, Trap, error};
 use super::record::Cause;
 use super::step::Step;
 use super::stream::{Fate, Flight};
@@ -49,6 +49,12 @@ pub(super) type HeldChanges = BTreeMap<u64, HeldChange>;
 
 impl Release {
     pub(super) fn read(fields: &mut Fields) -> Result<Release, FaultError> {
+        for key in ["at", "count"] {
+            if fields.0.contains_key(key) {
+                let text = format!("{key}: a release lets go all that fits, wherever it is held");
+                return error(Some(key), text);
+            }
+        }
         let names_one = fields.0.contains_key("to") || fields.0.contains_key("controller");
         if !names_one {
             // A trap is read for somebody.
@@ -204,42 +210,15 @@ impl World {
 mod tests {
     use super::*;
     use crate::api::Object;
-    use crate::apiserver::{DeleteOptions, Request};
+    use crate::apiserver::Request;
+    use crate::world::lab::{cluster, delete_one_pod, inflict, run_for};
     use crate::world::{Fault, Flavour, Options, Verdict};
     use serde_json::json;
     use std::sync::Arc;
 
-    fn inflict(world: &mut World, line: &str) {
-        world.inflict(&Fault::parse_line(line).unwrap());
-    }
-
-    fn run_for(world: &mut World, seconds: u64) {
-        let until = world.now() + Duration::from_secs(seconds);
-        assert!(world.run_until(until, 1_000_000), "too much happens");
-    }
-
-    fn delete_one_pod(world: &mut World) {
-        let key = world.store().list(Kind::Pod).next().unwrap().key();
-        let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-        world.request(&Request::Delete(key, options)).unwrap();
-    }
-
     /// Three pods ran, one was deleted, and what would tell the loop of it is held.
     fn holding(flavour: Flavour, place: &str) -> World {
-        let mut world = World::new(Options { flavour, ..Options::default() });
-        let value = json!({
-            "metadata": {"name": "web", "namespace": "default"},
-            "spec": {
-                "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "web", "image": "web:1"}]},
-                },
-            },
-        });
-        let set = Object::from_value(Kind::ReplicaSet, value).unwrap();
-        world.request(&Request::Create(Arc::new(set))).unwrap();
-        run_for(&mut world, 20);
+        let mut world = cluster(flavour, 3);
         inflict(&mut world, &format!("hold to=replicaset kind=Pod type=DELETED at={place}"));
         delete_one_pod(&mut world);
         run_for(&mut world, 30);
@@ -317,6 +296,14 @@ mod tests {
         assert_eq!(world.faults().traps_for(ControllerId::ReplicaSet).count(), 1);
         inflict(&mut world, "release to=replicaset");
         assert_eq!(world.faults().traps_for(ControllerId::ReplicaSet).count(), 0);
+    }
+
+    #[test]
+    fn a_release_says_what_it_cannot_choose_by() {
+        for (line, key) in [("release at=wire", "at"), ("release to=replicaset count=2", "count")] {
+            let error = Fault::parse_line(line).unwrap_err();
+            assert_eq!(error.key.as_deref(), Some(key), "{line}: {error}");
+        }
     }
 
     #[test]

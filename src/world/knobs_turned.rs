@@ -9,6 +9,7 @@ use super::ControllerId;
 use super::fault::Target;
 use super::knob::{KnobChange, Manner};
 use super::options::{Flavour, Knobs};
+use super::process::Process;
 use super::record::Cause;
 use super::step::Step;
 use super::world::World;
@@ -16,27 +17,33 @@ use super::world::World;
 impl World {
     /// Turns knobs of all processes that a target names, also of those that wait to lead.
     pub(super) fn turn_knobs(&mut self, target: &Target, change: &KnobChange) {
-        for id in self.all_targets(target) {
+        for id in self.named(target) {
             self.turn_knobs_of(id, change);
         }
     }
 
     fn turn_knobs_of(&mut self, id: ControllerId, change: &KnobChange) {
         let lane = self.options.flavour;
+        let Some(process) = self.processes.get(&id) else { return };
+        let before = process.knobs;
+        let mut knobs = before;
+        change.apply(&mut knobs);
+        let flavour = flavour_in(lane, id, &knobs);
+        let others = before.poll.is_zero() != knobs.poll.is_zero() || change.manner.is_some();
+        let becomes_another = others && process.manner() != Manner::of(flavour, &knobs);
+        let restarts = process.alive && becomes_another;
+        if restarts {
+            self.kill(id);
+        }
         let Some(process) = self.processes.get_mut(&id) else { return };
-        let (before, was, flavour) = (process.knobs, process.manner(), process.flavour);
-        change.apply(&mut process.knobs);
-        let knobs = process.knobs;
+        (process.knobs, process.flavour) = (knobs, flavour);
         let limits = |k: &Knobs| (k.backoff_base, k.backoff_max, k.qps, k.burst);
         if limits(&before) != limits(&knobs) {
             process.limiter = knobs.limiter();
         }
         process.queue.merge(knobs.dedup);
-        process.flavour = flavour_in(lane, id, &knobs);
-        let others = before.poll.is_zero() != knobs.poll.is_zero() || change.manner.is_some();
-        let restarts = process.alive && others && was != process.manner();
         if restarts {
-            self.restart_as_other(id, flavour);
+            self.start(id);
         } else if before.resync_period != knobs.resync_period || before.poll != knobs.poll {
             self.forget_looks(id);
             self.schedule_resync(id);
@@ -50,17 +57,6 @@ impl World {
         flavour_in(self.options.flavour, id, knobs)
     }
 
-    /// Ends a process and starts it again. What it was is still what dies.
-    fn restart_as_other(&mut self, id: ControllerId, was: Flavour) {
-        let Some(process) = self.processes.get_mut(&id) else { return };
-        let new = std::mem::replace(&mut process.flavour, was);
-        self.kill(id);
-        if let Some(process) = self.processes.get_mut(&id) {
-            process.flavour = new;
-        }
-        self.start(id);
-    }
-
     /// What was due by the old periods.
     fn forget_looks(&mut self, id: ControllerId) {
         self.agenda.revise(|entry| match entry.what {
@@ -69,10 +65,12 @@ impl World {
         });
     }
 
-    /// Sets the moment of the next look of a process that changes do not wake.
+    /// Sets the moment of the next look of a process that changes do not wake. One that has not
+    /// yet listed everything sets it when it has.
     pub(super) fn schedule_poll(&mut self, id: ControllerId, after: Duration) {
-        let Some(process) = self.processes.get(&id) else { return };
-        if !process.knobs.poll.is_zero() && process.flavour == Flavour::Level && process.alive {
+        let runs = |process: &&Process| process.alive && process.unsynced == 0;
+        let Some(process) = self.processes.get(&id).filter(runs) else { return };
+        if !process.knobs.poll.is_zero() && process.flavour == Flavour::Level {
             let (at, epoch): (Time, u32) = (self.now + after, process.epoch);
             self.put(at, Step::Poll(id, epoch));
         }
@@ -82,18 +80,8 @@ impl World {
     pub(super) fn poll(&mut self, id: ControllerId) {
         let Some(process) = self.processes.get(&id) else { return };
         let period = process.knobs.poll;
-        if process.unsynced == 0 {
-            self.replay_as(id, &Cause::Poll);
-        }
+        self.replay_as(id, &Cause::Poll);
         self.schedule_poll(id, period);
-    }
-
-    /// All processes of a controller, those that wait to lead included.
-    fn all_targets(&self, target: &Target) -> Vec<ControllerId> {
-        if target.node.is_some() {
-            return self.targets(target);
-        }
-        self.processes.keys().filter(|id| id.name() == &*target.name).copied().collect()
     }
 
     /// Those of the processes whose manner is not that of their lane. A resync alone makes no other
@@ -122,45 +110,15 @@ fn flavour_in(lane: Flavour, id: ControllerId, knobs: &Knobs) -> Flavour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Kind, Object};
-    use crate::apiserver::{DeleteOptions, Request};
-    use crate::world::{Fault, Occurrence, Options, PassRecord, Verdict};
-    use serde_json::json;
+    use crate::world::lab::{self, delete_one_pod, inflict, run_for};
+    use crate::world::{Occurrence, PassRecord, Verdict};
     use std::sync::Arc;
 
-    fn inflict(world: &mut World, line: &str) {
-        world.inflict(&Fault::parse_line(line).unwrap());
-    }
-
-    fn run_for(world: &mut World, seconds: u64) {
-        let until = world.now() + Duration::from_secs(seconds);
-        assert!(world.run_until(until, 1_000_000), "too much happens");
-    }
-
-    /// Three pods that run.
+    /// Three pods that run, and nothing told of how they came.
     fn cluster(flavour: Flavour) -> World {
-        let mut world = World::new(Options { flavour, ..Options::default() });
-        let value = json!({
-            "metadata": {"name": "web", "namespace": "default"},
-            "spec": {
-                "replicas": 3, "selector": {"matchLabels": {"app": "web"}},
-                "template": {
-                    "metadata": {"labels": {"app": "web"}},
-                    "spec": {"containers": [{"name": "web", "image": "web:1"}]},
-                },
-            },
-        });
-        let set = Object::from_value(Kind::ReplicaSet, value).unwrap();
-        world.request(&Request::Create(Arc::new(set))).unwrap();
-        run_for(&mut world, 20);
+        let mut world = lab::cluster(flavour, 3);
         world.take_records();
         world
-    }
-
-    fn delete_one_pod(world: &mut World) {
-        let key = world.store().list(Kind::Pod).next().unwrap().key();
-        let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-        world.request(&Request::Delete(key, options)).unwrap();
     }
 
     fn passes(world: &mut World) -> Vec<Arc<PassRecord>> {
@@ -220,6 +178,31 @@ mod tests {
         inflict(&mut world, "knob replicaset resync=0s");
         run_for(&mut world, 20);
         assert_eq!(passes(&mut world), []);
+    }
+
+    #[test]
+    fn a_knob_turned_on_a_dead_or_starting_process_gives_it_no_second_chain_of_looks() {
+        let looks = |world: &World| {
+            let due = world.agenda.iter();
+            due.filter(|entry| {
+                let what = &entry.what;
+                matches!(what, Step::Resync(id, _) | Step::Poll(id, _)
+                    if *id == ControllerId::ReplicaSet)
+            })
+            .count()
+        };
+        for (line, expected) in [("resync=5s", 1), ("flavour=level-polling poll=5s", 1)] {
+            let mut world = cluster(Flavour::Level);
+            inflict(&mut world, "kill replicaset");
+            inflict(&mut world, &format!("knob replicaset {line}"));
+            assert_eq!(looks(&world), 0, "{line}: the dead look at nothing");
+            run_for(&mut world, 1);
+            inflict(&mut world, "restart replicaset");
+            let again = line.replace("5s", "6s");
+            inflict(&mut world, &format!("knob replicaset {again}"));
+            run_for(&mut world, 20);
+            assert_eq!(looks(&world), expected, "{line}");
+        }
     }
 
     #[test]

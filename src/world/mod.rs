@@ -10,6 +10,8 @@ mod held;
 mod id;
 mod knob;
 mod knobs_turned;
+#[cfg(test)]
+mod lab;
 mod lane;
 mod lifecycle;
 mod metrics;

@@ -59,7 +59,7 @@ impl World {
         self.totals.calls += 1;
         let id = self.next_message;
         self.next_message += 1;
-        let reaches = !self.is_cut_off(owner);
+        let reaches = is_for_outside(&request) || !self.is_cut_off(owner);
         let latency = if reaches { self.latency(owner) } else { TIMEOUT };
         let (asked, sent, arrives) = (self.now, self.now, self.now + latency);
         let (answered, tries, seated) = (None, 0, false);
@@ -86,12 +86,13 @@ impl World {
             return;
         }
         let Some(in_flight) = self.requests.get(&id) else { return };
-        let (owner, seated) = (in_flight.owner, in_flight.seated);
+        let owner = in_flight.owner;
         let request = in_flight.request.clone();
+        let seated = in_flight.seated || self.seats.is_none() || is_for_outside(&request);
         let trap = self.faults.refuse(owner, &request);
         let mut latency = self.latency(owner);
         let response = match &trap {
-            None if !seated && self.seats.is_some() => Err(too_busy()),
+            None if !seated => Err(too_busy()),
             None => self.answer_to(owner, &request),
             Some(trap) => {
                 if trap.applied {
@@ -120,9 +121,9 @@ impl World {
     /// gets its refusal.
     fn waits_for_a_seat(&mut self, id: u64) -> bool {
         let Some(seats) = &mut self.seats else { return false };
-        let Some(in_flight) = self.requests.get_mut(&id).filter(|request| !request.seated) else {
-            return false;
-        };
+        let stands =
+            |asked: &&mut RequestInFlight| !asked.seated && !is_for_outside(&asked.request);
+        let Some(in_flight) = self.requests.get_mut(&id).filter(stands) else { return false };
         let (owner, upkeep) = (in_flight.owner, in_flight.upkeep);
         let arrives = match seats.admit(self.now) {
             Some(done) => {
@@ -149,9 +150,11 @@ impl World {
     }
 
     fn answer_to(&mut self, owner: ControllerId, request: &Request) -> Response {
-        if request.kind() == Kind::Payment {
-            // Outside of the cluster: the API server has no part in it.
-            return self.ask_provider(request);
+        // Outside of the cluster: the API server has no part in it.
+        match request {
+            request if request.kind() == Kind::Payment => return self.ask_provider(request),
+            Request::Get(key) if key.kind == Kind::GitRevision => return self.read_repository(key),
+            _ => {}
         }
         if self.is_cut_off(owner) {
             let text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
@@ -160,12 +163,10 @@ impl World {
         if let Some(error) = self.refusal(owner) {
             return Err(error);
         }
-        if let Request::Get(key) = request {
-            match key.kind {
-                Kind::PodMetrics => return self.read_metrics(key),
-                Kind::GitRevision => return self.read_repository(key),
-                _ => {}
-            }
+        if let Request::Get(key) = request
+            && key.kind == Kind::PodMetrics
+        {
+            return self.read_metrics(key);
         }
         let before = self.api.store().revision();
         let response = self.handle(request, owner.name());
@@ -230,6 +231,12 @@ impl World {
     }
 }
 
+/// Whether a request goes past the API server, to a payment provider or a Git repository. (The
+/// metrics server answers through it, as an aggregated API.)
+fn is_for_outside(request: &Request) -> bool {
+    matches!(request.kind(), Kind::Payment | Kind::GitRevision)
+}
+
 fn too_busy() -> ApiError {
     let text = "the server has received too many requests and has asked us to try again later";
     ApiError::new(Reason::TooManyRequests, text)
@@ -248,5 +255,47 @@ fn note_act(record: &mut PassRecord, in_flight: &RequestInFlight, response: &Res
         };
         let (asked, served) = (in_flight.asked, in_flight.sent);
         record.acts.push(Act { verb: request.verb(), object, outcome, asked, served });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ObjectKey;
+    use crate::world::{Options, ServerLimit};
+
+    /// Whether two requests of this kind at once find no seat, at a server that has one for a day.
+    fn one_is_sent_away(kind: Kind) -> bool {
+        let service = Duration::from_secs(86_400);
+        let limit = ServerLimit { seats: 1, queue: 0, service };
+        let options = Options { server_limit: Some(limit), ..Options::default() };
+        let mut world = World::new(options);
+        let before = world.server_load().1;
+        for index in 0..2 {
+            let key = ObjectKey::new(kind, "default", "some");
+            world.send_request(ControllerId::ReplicaSet, 1, index, Request::Get(key));
+        }
+        world.run_until(world.now() + Duration::from_millis(500), 1_000_000);
+        let waiting = world.requests().filter(|(_, asked)| asked.owner == ControllerId::ReplicaSet);
+        assert_eq!(waiting.count() == 0, world.server_load().1 == before, "{kind:?}");
+        world.server_load().1 > before
+    }
+
+    #[test]
+    fn what_is_asked_outside_of_the_cluster_takes_no_seat_of_the_api_server() {
+        let kinds = [Kind::Pod, Kind::PodMetrics, Kind::GitRevision, Kind::Payment];
+        assert_eq!(kinds.map(one_is_sent_away), [true, true, false, false]);
+    }
+
+    #[test]
+    fn the_repository_answers_while_the_api_server_does_not() {
+        let mut world = World::new(Options::default());
+        world.inflict(&crate::world::Fault::parse_line("apiserver down for=1m").unwrap());
+        let mut ask = |kind| {
+            let request = Request::Get(ObjectKey::new(kind, "", "HEAD"));
+            let error = world.answer_to(ControllerId::GitOps, &request).err();
+            error.is_some_and(|error| error.reason == Reason::ServiceUnavailable)
+        };
+        assert_eq!([Kind::PodMetrics, Kind::GitRevision].map(&mut ask), [true, false]);
     }
 }

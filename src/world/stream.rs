@@ -125,6 +125,13 @@ pub enum Fate {
     HeldOnWire,
 }
 
+impl Fate {
+    /// Whether it stands until it is let go.
+    pub fn is_held(self) -> bool {
+        matches!(self, Fate::HeldAtDoor | Fate::HeldOnWire)
+    }
+}
+
 impl Flight {
     /// The key of its object.
     pub fn key(&self) -> ObjectKey {

@@ -1,7 +1,6 @@
 //! A whole cluster at work.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
@@ -9,49 +8,15 @@ use crate::api::{Condition, ConditionStatus, Kind, Object, ObjectKey, Timestamp}
 use crate::apiserver::{DeleteOptions, Request};
 use crate::kernel::Time;
 
-use super::{ControllerId, Fault, Flavour, Options, Stream, Verdict, World};
-
-const PLENTY: u64 = 1_000_000;
+use super::lab::{cluster, delete_one_pod, inflict, run_for, web};
+use super::{ControllerId, Flavour, Options, Stream, Verdict, World};
 
 fn replica_set(replicas: i32) -> Object {
-    let value = json!({
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {
-                "metadata": {"labels": {"app": "web"}},
-                "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
-            },
-        },
-    });
-    Object::from_value(Kind::ReplicaSet, value).unwrap()
-}
-
-fn cluster(flavour: Flavour, replicas: i32) -> World {
-    let mut world = World::new(Options { flavour, ..Options::default() });
-    world.request(&Request::Create(Arc::new(replica_set(replicas)))).unwrap();
-    assert!(world.run_until(Time::from_secs(20), PLENTY));
-    world
+    web(Kind::ReplicaSet, replicas, "registry.example/web:1")
 }
 
 fn pods(world: &World) -> Vec<Arc<Object>> {
     world.store().list(Kind::Pod).cloned().collect()
-}
-
-fn delete_one_pod(world: &mut World) {
-    let key = pods(world)[0].key();
-    let options = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-    world.request(&Request::Delete(key, options)).unwrap();
-}
-
-fn inflict(world: &mut World, line: &str) {
-    world.inflict(&Fault::parse_line(line).unwrap());
-}
-
-fn run_for(world: &mut World, seconds: u64) {
-    let until = world.now() + Duration::from_secs(seconds);
-    assert!(world.run_until(until, PLENTY));
 }
 
 #[test]

@@ -431,8 +431,9 @@ impl World {
         changes.into_iter().for_each(|change| self.hand_over(id, change, cause.clone()));
     }
 
+    /// Sets the moment of the next resync of a process that runs: one that starts sets its own.
     pub(super) fn schedule_resync(&mut self, id: ControllerId) {
-        let Some(process) = self.processes.get(&id) else { return };
+        let Some(process) = self.processes.get(&id).filter(|process| process.alive) else { return };
         let (period, epoch) = (process.knobs.resync_period, process.epoch);
         if !period.is_zero() {
             self.put(self.now + period, Step::Resync(id, epoch));

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { accessibilityProblems, assertSound, overflowProblems } from "./checks.mjs";
 import { assertNone, openPage, useBrowser } from "./harness.mjs";
-import { at, comesBackTo, comesInto, data, DELETE, lane, run, seconds, stepUntil, tab } from "./steps.mjs";
+import { at, comesBackTo, comesInto, data, DELETE, lane, pods, run, seconds, stepUntil, tab } from "./steps.mjs";
 
 const { check, running } = useBrowser();
 
@@ -157,6 +157,31 @@ check("each action says what it cost both lanes", { path: at("lost-event", 50) }
   await row.locator("button").click();
   await comesInto(page, 0, before);
   await assertSound(page);
+});
+
+check("a line that follows prints on as time goes on, says at each moment what it had said, and ends with Ctrl-C", { path: at("doubled-event", 9) }, async (page) => {
+  await run(page, "kubectl get pods -w");
+  const entry = page.locator(".entry", { hasText: "get pods -w" });
+  await entry.getByText("Follows").waitFor();
+  const printed = () => entry.locator("pre").first().innerText();
+  const first = await printed();
+  await pods(page, "level").first().press("Delete");
+  await page.evaluate(() => document.activeElement.blur());
+  for (let i = 0; i < 6; i++) await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((first) => document.querySelector(".entry pre").innerText.length > first.length, first);
+  const later = await printed();
+  assert.ok(later.startsWith(first), later);
+  assertNone(await accessibilityProblems(page), "accessibility");
+  const moment = await seconds(page);
+  await page.keyboard.press("Home");
+  await comesInto(page, 0, 0.1);
+  assert.equal(await printed(), first);
+  await page.keyboard.press("End");
+  await comesBackTo(page, moment);
+  assert.equal(await printed(), later);
+  await page.getByRole("textbox", { name: "Command line" }).press("Control+c");
+  await entry.getByText("Follows").waitFor({ state: "hidden" });
+  assert.match(await printed(), /\^C$/);
 });
 
 check("an embed takes a stretch, a speed, one tab of the panel, and no controls", { path: "?embed=1&scenario=doubled-event&from=12&to=13s&loop=1&speed=5&play=1&controls=0&panel=console" }, async (page) => {

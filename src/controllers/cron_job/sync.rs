@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::api::{
     Fields, Generic, Kind, Object, ObjectKey, OwnerReference, Schedule, TimeZone, Timestamp, Value,
 };
-use crate::apiserver::{DeleteOptions, Propagation, Reason, Request};
+use crate::apiserver::{ApiError, DeleteOptions, Propagation, Reason, Request};
 use crate::controllers::job::JobStatus;
 use crate::controllers::owned::write_status;
 use crate::controllers::{
@@ -253,7 +253,7 @@ impl<'a> Pass<'a> {
                 "FailedDelete",
                 "Deleted job: {error}",
             )),
-            tolerates: |error| error.reason == Reason::NotFound,
+            tolerates: ApiError::is_not_found,
             ..Intent::new(Deed::Delete, Request::Delete(key, options))
         }
     }

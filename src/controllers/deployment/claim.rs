@@ -87,9 +87,7 @@ pub enum Seen {
 /// Makes the Deployment the controlling owner of a set.
 pub fn adopt(deployment: &Deployment, set: &ReplicaSet, seen: Seen) -> Intent {
     let owners = owners_with(deployment, &set.metadata);
-    let mut intent = Intent::new(Deed::Adopt, set_owners(set, &owners, seen));
-    intent.tolerates = |error| error.reason == Reason::NotFound;
-    intent
+    Intent::tolerant(Deed::Adopt, set_owners(set, &owners, seen))
 }
 
 /// The set as it is afterwards.

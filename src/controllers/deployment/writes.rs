@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::api::{Deployment, Kind, Object, ObjectKey, ReplicaSet};
-use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Request};
 use crate::controllers::{Deed, EventNote, Fallback, Intent};
 
 use super::rollout::Resize;
@@ -65,13 +65,7 @@ pub fn not_made(
 /// Deletes a set.
 pub fn delete(set: &ReplicaSet) -> Intent {
     let request = Request::Delete(claim::key_of(set), DeleteOptions::default());
-    let mut intent = Intent::new(Deed::DeleteReplicaSet, request);
-    intent.tolerates = is_not_found;
-    intent
-}
-
-fn is_not_found(error: &ApiError) -> bool {
-    error.reason == Reason::NotFound
+    Intent::tolerant(Deed::DeleteReplicaSet, request)
 }
 
 /// Replaces a set.
@@ -107,9 +101,7 @@ pub fn patch(deed: Deed, before: &ReplicaSet, after: &ReplicaSet) -> Intent {
         patch.insert("spec".into(), Value::Object(spec));
     }
     let request = Request::Patch(Part::Main, claim::key_of(after), Value::Object(patch));
-    let mut intent = Intent::new(deed, request);
-    intent.tolerates = is_not_found;
-    intent
+    Intent::tolerant(deed, request)
 }
 
 /// Fields of a Deployment's status that are left out when they are zero, and so must be taken away.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::api::{
     Fields, Generic, Kind, LabelSelector, Object, ObjectKey, OwnerReference, Pod, StrMap,
 };
-use crate::apiserver::{DeleteOptions, Part, Reason, Request};
+use crate::apiserver::{DeleteOptions, Part, Request};
 use crate::controllers::{Change, Context, Deed, Fact, Intent, Plan, Promise, Woken};
 
 /// Endpoints in one slice at most.
@@ -239,8 +239,5 @@ fn create(service: &Arc<Object>, ports: &Value, endpoints: &[Value]) -> Intent {
 fn delete(slice: &Generic) -> Intent {
     let meta = &slice.metadata;
     let key = ObjectKey::new(Kind::EndpointSlice, meta.namespace.clone(), meta.name.clone());
-    Intent {
-        tolerates: |error| error.reason == Reason::NotFound,
-        ..Intent::new(Deed::Delete, Request::Delete(key, DeleteOptions::default()))
-    }
+    Intent::tolerant(Deed::Delete, Request::Delete(key, DeleteOptions::default()))
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use crate::api::{Kind, Object, ObjectKey, OwnerReference, Str};
 use crate::apiserver::deletion::{FOREGROUND, ORPHAN};
-use crate::apiserver::{DeleteOptions, Preconditions, Propagation, Reason, Request, Response};
+use crate::apiserver::{DeleteOptions, Preconditions, Propagation, Request, Response};
 use crate::controllers::{Batch, Change, Context, Deed, EventNote, Fact, Intent, Plan, Woken};
 
 use graph::{Graph, Standing, awaits};
@@ -106,7 +106,7 @@ impl GarbageCollector {
         let Request::Get(asked) = request else {
             return woken;
         };
-        let not_found = matches!(response, Err(error) if error.reason == Reason::NotFound);
+        let not_found = matches!(response, Err(error) if error.is_not_found());
         if response.is_err() && !not_found {
             return woken;
         }
@@ -136,9 +136,7 @@ impl GarbageCollector {
     fn ask(&mut self, key: &ObjectKey, uids: &[Str]) -> Intent {
         let meant = self.asked.entry(key.clone()).or_default();
         meant.extend(uids.iter().cloned());
-        let mut intent = Intent::new(Deed::Read, Request::Get(key.clone()));
-        intent.tolerates = |error| error.reason == Reason::NotFound;
-        intent
+        Intent::tolerant(Deed::Read, Request::Get(key.clone()))
     }
 
     /// `attemptToDeleteItem`.
@@ -178,7 +176,7 @@ impl GarbageCollector {
             if !owners.leaving.is_empty() {
                 let left = remove_owner_references(references, &owners.leaving);
                 let request = patch_references(key, meta, &left);
-                plan.then(tolerant(Deed::Orphan, request));
+                plan.then(Intent::tolerant(Deed::Orphan, request));
             }
             return plan;
         }
@@ -197,7 +195,7 @@ impl GarbageCollector {
         let dependents = || dependents.into_iter().flatten();
         if !owner_waits || dependents().next().is_none() {
             let request = delete(key, object, own_policy(object));
-            return plan.then(tolerant(Deed::Delete, request));
+            return plan.then(Intent::tolerant(Deed::Delete, request));
         }
         let mut request = delete(key, object, Propagation::Foreground);
         let waits = |uid| node(uid).is_some_and(|node| node.deleting_dependents);
@@ -205,13 +203,13 @@ impl GarbageCollector {
             // Two that wait for each other would wait for ever.
             let unblocked = unblock_owner_references(&meta.owner_references);
             let patch = patch_references(key, meta, &unblocked);
-            plan.then(tolerant(Deed::Unblock, patch));
+            plan.then(Intent::tolerant(Deed::Unblock, patch));
             // The patch itself changes the version.
             if let Request::Delete(_, options) = &mut request {
                 options.preconditions.resource_version = None;
             }
         }
-        plan.then(tolerant(Deed::Delete, request));
+        plan.then(Intent::tolerant(Deed::Delete, request));
     }
 
     fn read(&mut self, key: &ObjectKey, object: &Object, owners: &[(ObjectKey, Str)]) -> Batch {
@@ -247,7 +245,7 @@ impl GarbageCollector {
         let mut plan = Plan::nothing(Fact::Count(blocking as i64), Fact::Count(0));
         if blocking == 0 {
             let request = patch_finalizer_away(key, meta, FOREGROUND);
-            plan.then(tolerant(Deed::Unblock, request));
+            plan.then(Intent::tolerant(Deed::Unblock, request));
         }
         plan
     }
@@ -266,14 +264,14 @@ impl GarbageCollector {
                 let owner = std::slice::from_ref(&meta.uid);
                 let own = dependent.meta();
                 let left = remove_owner_references(&own.owner_references, owner);
-                tolerant(Deed::Orphan, patch_references(key, own, &left))
+                Intent::tolerant(Deed::Orphan, patch_references(key, own, &left))
             })
             .collect();
         let mut plan = Plan::nothing(Fact::Count(patches.len() as i64), Fact::Count(0));
         if !patches.is_empty() {
             plan.batches.push(patches);
         }
-        plan.then(tolerant(Deed::Unblock, patch_finalizer_away(key, meta, ORPHAN)));
+        plan.then(Intent::tolerant(Deed::Unblock, patch_finalizer_away(key, meta, ORPHAN)));
         plan
     }
 }
@@ -334,11 +332,4 @@ fn delete(key: &ObjectKey, object: &Object, policy: Propagation) -> Request {
     let options =
         DeleteOptions { grace_period_seconds: None, propagation: Some(policy), preconditions };
     Request::Delete(key.clone(), options)
-}
-
-/// What is gone needs no patch and no delete.
-fn tolerant(deed: Deed, request: Request) -> Intent {
-    let mut intent = Intent::new(deed, request);
-    intent.tolerates = |error| error.reason == Reason::NotFound;
-    intent
 }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::apiserver::ApiError;
+use crate::apiserver::{ApiError, Reason};
 use crate::controllers::lockstep::Lockstep;
 use crate::kernel::Rng;
 

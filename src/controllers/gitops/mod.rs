@@ -344,9 +344,7 @@ fn finalize(object: &Arc<Object>, cx: &Context) -> Plan {
     let standing = own.iter().filter(|object| !object.meta().is_terminating());
     let deletions = standing.map(|object| {
         let options = crate::apiserver::DeleteOptions::default();
-        let mut intent = Intent::new(Deed::Prune, Request::Delete(object.key(), options));
-        intent.tolerates = |error| error.reason == crate::apiserver::Reason::NotFound;
-        intent
+        Intent::tolerant(Deed::Prune, Request::Delete(object.key(), options))
     });
     let deletions: Vec<_> = deletions.collect();
     if !deletions.is_empty() {

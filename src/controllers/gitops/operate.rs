@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::api::{Generic, Kind, Object, ObjectKey};
-use crate::apiserver::{Part, Reason, Request};
+use crate::apiserver::{ApiError, Part, Request};
 use crate::controllers::{Deed, EventNote, Fact, Finish, Intent, Plan};
 use crate::kernel::Time;
 
@@ -80,7 +80,7 @@ impl Found<'_> {
             .into_iter()
             .map(|request| {
                 let mut intent = self.intent(Deed::Prune, request);
-                intent.tolerates = |error| error.reason == Reason::NotFound;
+                intent.tolerates = ApiError::is_not_found;
                 intent
             })
             .collect();

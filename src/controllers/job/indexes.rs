@@ -47,7 +47,8 @@ impl Indexes {
 
     /// Whether it holds this index.
     pub fn has(&self, index: i32) -> bool {
-        self.0.iter().any(|(first, last)| (*first..=*last).contains(&index))
+        let after = self.0.partition_point(|(first, _)| *first <= index);
+        after.checked_sub(1).is_some_and(|at| index <= self.0[at].1)
     }
 
     /// How many are in both.

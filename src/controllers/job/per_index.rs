@@ -5,7 +5,7 @@
 //! How often an index has failed stands on its newest pod. So the last failed pod of an index is
 //! not freed before its successor is there and carries the number on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::{Fields, Pod, Value};
 use crate::kernel::Time;
@@ -86,10 +86,10 @@ impl<'a> Pass<'a> {
             let known = self.status.uncounted_failed.contains(&pod.metadata.uid);
             self.is_failed(pod) && is_tracked(pod) && !known && !memory.is_counted(pod)
         };
+        let busy: BTreeSet<i32> = self.active.iter().filter_map(|pod| index_of(pod)).collect();
         for pod in self.pods.iter().copied().filter(waits) {
             let Some(index) = self.index(pod) else { continue };
-            let is_busy = self.active.iter().any(|other| index_of(other) == Some(index));
-            if is_busy || self.done.has(index) || failed.has(index) {
+            if busy.contains(&index) || self.done.has(index) || failed.has(index) {
                 continue;
             }
             let newer = |before: &&Pod| failures(before) <= failures(pod);
@@ -102,7 +102,8 @@ impl<'a> Pass<'a> {
 
     /// Whether a failed pod must stay until its successor is there.
     pub fn is_kept(&self, pod: &Pod) -> bool {
-        self.per_index.kept.values().any(|kept| kept.metadata.uid == pod.metadata.uid)
+        let kept = self.index(pod).and_then(|index| self.per_index.kept.get(&index));
+        kept.is_some_and(|kept| kept.metadata.uid == pod.metadata.uid)
     }
 
     /// Of these indexes, those that may get a pod now; if none may, it is looked again when the

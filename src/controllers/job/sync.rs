@@ -10,7 +10,7 @@ use crate::api::{
     Condition, ConditionStatus, Generic, Kind, Object, ObjectKey, Pod, PodPhase, RestartPolicy,
     Timestamp,
 };
-use crate::apiserver::{DeleteOptions, Part, Preconditions, Propagation, Reason, Request};
+use crate::apiserver::{DeleteOptions, Part, Preconditions, Propagation, Request};
 use crate::controllers::owned::{Owner, claim};
 use crate::controllers::{Context, Deed, EventNote, Fact, Intent, Plan};
 
@@ -281,9 +281,7 @@ fn finished(object: &Arc<Object>, job: &Generic, status: &JobStatus, cx: &Contex
                 },
                 ..DeleteOptions::default()
             };
-            let mut delete = Intent::new(Deed::Delete, Request::Delete(object.key(), options));
-            delete.tolerates = |error| error.reason == Reason::NotFound;
-            plan.then(delete);
+            plan.then(Intent::tolerant(Deed::Delete, Request::Delete(object.key(), options)));
         }
     }
     plan
@@ -305,10 +303,7 @@ pub(super) fn untrack(pod: &Pod) -> Intent {
     let kept = if kept.is_empty() { Value::Null } else { json!(kept) };
     let patch = json!({"metadata": {"uid": pod.metadata.uid, "finalizers": kept}});
     let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    Intent {
-        tolerates: |error| error.reason == Reason::NotFound,
-        ..Intent::new(Deed::Unblock, Request::Patch(Part::Main, key, patch))
-    }
+    Intent::tolerant(Deed::Unblock, Request::Patch(Part::Main, key, patch))
 }
 
 /// What is told of the end of a Job.

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::api::{Condition, ConditionStatus, Generic, Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::admission::namespace::{FINALIZER, is_finalized};
-use crate::apiserver::{ApiError, DeleteOptions, Part, Reason, Request};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Request};
 use crate::controllers::{Change, Context, Deed, Fact, Finish, Intent, Plan, Woken};
 
 /// Objects that one pass deletes at most.
@@ -106,7 +106,7 @@ fn deletions(left: &[&Arc<Object>]) -> Vec<Intent> {
     let pods = left.iter().any(|object| object.kind() == Kind::Pod);
     let due = left.iter().filter(|object| !pods || object.kind() == Kind::Pod);
     let due = due.filter(|object| !object.meta().is_terminating()).take(BURST);
-    let gone: fn(&ApiError) -> bool = |error| error.reason == Reason::NotFound;
+    let gone: fn(&ApiError) -> bool = ApiError::is_not_found;
     due.map(|object| {
         let deed = if object.kind() == Kind::Pod { Deed::DeletePod } else { Deed::Delete };
         let request = Request::Delete(object.key(), DeleteOptions::default());

@@ -11,7 +11,7 @@ use crate::api::{
     Condition, ConditionStatus, Object, ObjectKey, Pod, Str, Taint, TaintEffect, Timestamp,
     Toleration,
 };
-use crate::apiserver::{DeleteOptions, Part, Reason, Request};
+use crate::apiserver::{DeleteOptions, Part, Request};
 use crate::controllers::taints::tolerates;
 use crate::controllers::{Context, Deed, EventNote, Fact, Intent, Plan};
 use crate::kernel::Time;
@@ -112,10 +112,10 @@ impl Evictions {
         mark_disrupted(&mut after, cx.timestamp());
         if after != *pod {
             let request = Request::Update(Part::Status, Arc::new(after.into()));
-            plan.then(tolerant(Deed::Status, request));
+            plan.then(Intent::tolerant(Deed::Status, request));
         }
         let request = Request::Delete(key.clone(), DeleteOptions::default());
-        plan.then(tolerant(Deed::Evict, request));
+        plan.then(Intent::tolerant(Deed::Evict, request));
         plan
     }
 
@@ -154,11 +154,4 @@ fn mark_disrupted(pod: &mut Pod, now: Timestamp) {
         last_transition_time: Some(now),
         ..Condition::default()
     });
-}
-
-/// What is gone needs no mark and no delete.
-pub fn tolerant(deed: Deed, request: Request) -> Intent {
-    let mut intent = Intent::new(deed, request);
-    intent.tolerates = |error| error.reason == Reason::NotFound;
-    intent
 }

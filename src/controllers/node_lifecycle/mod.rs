@@ -33,7 +33,7 @@ use crate::controllers::taints::{NOT_READY, UNREACHABLE};
 use crate::controllers::{Batch, Change, Context, Deed, EventNote, Fact, Intent, Plan, Woken};
 use crate::kernel::Time;
 
-use eviction::{Evictions, expelling, tolerant};
+use eviction::{Evictions, expelling};
 use health::{Health, Marking, is_trusted, put_in_doubt, ready};
 use node_taints::{Expulsion, is_expelled, taints_after};
 use zones::{Turn, Zones, zone_of};
@@ -209,7 +209,7 @@ impl NodeLifecycle {
             let mut after = node.clone();
             after.spec.taints = taints;
             let request = Request::Update(Part::Main, Arc::new(after.into()));
-            plan.then(tolerant(Deed::Taint, request));
+            plan.then(Intent::tolerant(Deed::Taint, request));
         }
     }
 
@@ -312,7 +312,7 @@ fn mark_not_ready(object: &Arc<Object>, cx: &Context<'_>) -> Option<Intent> {
     ready.status = ConditionStatus::False;
     ready.last_transition_time = Some(cx.timestamp());
     let request = Request::Update(Part::Status, Arc::new(after.into()));
-    let mut intent = tolerant(Deed::Status, request);
+    let mut intent = Intent::tolerant(Deed::Status, request);
     let note = EventNote::warning(object, "NodeNotReady", "Node is not ready");
     intent.on_success = Some(note);
     Some(intent)

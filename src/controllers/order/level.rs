@@ -8,7 +8,7 @@ use crate::controllers::{Change, Context, Deed, Fact, Intent, Plan, Woken, here}
 
 use super::object::{Order, is_order};
 use super::payment::State;
-use super::{Orders, call, is_absent, next, record};
+use super::{Orders, call, next, record};
 
 /// From one look to the next.
 const POLL: Duration = Duration::from_secs(5);
@@ -53,7 +53,5 @@ fn look(order: &Order) -> Option<Intent> {
         _ => order.status.payment.clone()?,
     };
     let key = ObjectKey::new(Kind::Payment, order.object.meta().namespace.clone(), name);
-    let mut intent = Intent::new(Deed::Read, Request::Get(key));
-    intent.tolerates = is_absent;
-    Some(intent)
+    Some(Intent::tolerant(Deed::Read, Request::Get(key)))
 }

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::{ApiError, Part, Reason, Request, Response};
+use crate::apiserver::{Part, Request, Response};
 
 use super::{Context, Deed, EventNote, Fact, Intent, Plan, here};
 use object::{Order, Status};
@@ -48,14 +48,10 @@ impl Orders {
         match response {
             _ if request.kind() != Kind::Payment => {}
             Ok(object) => _ = self.answers.insert(key.clone(), Payment::read(object)),
-            Err(error) if is_absent(error) => _ = self.answers.insert(key.clone(), None),
+            Err(error) if error.is_not_found() => _ = self.answers.insert(key.clone(), None),
             Err(_) => {}
         }
     }
-}
-
-fn is_absent(error: &ApiError) -> bool {
-    error.reason == Reason::NotFound
 }
 
 /// What an order needs from the provider now, if anything.

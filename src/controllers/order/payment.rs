@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::api::{Generic, Kind, Object, ObjectKey, ObjectMeta, Str, Value};
+use crate::api::{Generic, Kind, Object, ObjectMeta, Str, Value};
 
 /// How far a payment has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,10 +92,5 @@ impl Payment {
         set("state", self.state.word().into());
         set("revision", self.revision.into());
         Object::Generic(own)
-    }
-
-    /// Its address at the provider.
-    pub fn address(&self) -> ObjectKey {
-        ObjectKey::new(Kind::Payment, self.namespace.clone(), self.id.clone())
     }
 }

@@ -87,7 +87,7 @@ fn others(owner: &ObjectMeta, pod: &Pod) -> Vec<OwnerReference> {
 /// Whether an error says that this very pod is there no more.
 fn is_another(error: &ApiError) -> bool {
     let other_uid = error.message.contains("UID in precondition");
-    error.reason == Reason::NotFound || (error.reason == Reason::Conflict && other_uid)
+    error.is_not_found() || (error.reason == Reason::Conflict && other_uid)
 }
 
 fn patch(pod: &Pod, owners: &[OwnerReference], finalizers: &[crate::api::Str]) -> Request {

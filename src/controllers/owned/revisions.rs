@@ -82,10 +82,7 @@ impl<'a> Revisions<'a> {
         let surplus = spent.len().saturating_sub(limit);
         let delete = |found: &&Generic| {
             let request = Request::Delete(key_of(found), DeleteOptions::default());
-            Intent {
-                tolerates: |error| error.reason == Reason::NotFound,
-                ..Intent::new(Deed::Delete, request)
-            }
+            Intent::tolerant(Deed::Delete, request)
         };
         spent.into_iter().take(surplus).map(delete).collect()
     }

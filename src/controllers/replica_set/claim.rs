@@ -100,7 +100,7 @@ pub fn release(set: &ReplicaSet, pod: &Pod) -> Intent {
 /// Whether an error says that this very pod is there no more.
 pub fn is_another(error: &ApiError) -> bool {
     let other_uid = error.message.contains("UID in precondition");
-    error.reason == Reason::NotFound || (error.reason == Reason::Conflict && other_uid)
+    error.is_not_found() || (error.reason == Reason::Conflict && other_uid)
 }
 
 fn patch(pod: &Pod, owners: &[OwnerReference]) -> Request {

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, Str};
-use crate::apiserver::{Reason, Request, Response};
+use crate::apiserver::{ApiError, Request, Response};
 use crate::controllers::{Change, Context, Deed, EventNote, Fact, Finish, Intent, Plan, Woken};
 use crate::kernel::Time;
 use crate::kernel::stable_hash;
@@ -355,7 +355,7 @@ fn bind(key: &ObjectKey, object: &Arc<Object>, pod: &Pod, choice: Choice) -> Pla
     intent.on_success = Some(EventNote::normal(object, "Scheduled", done));
     let failed = "running Bind plugin \"DefaultBinder\": {error}";
     intent.on_failure = Some(EventNote::warning(object, "FailedScheduling", failed));
-    intent.tolerates = |error| error.reason == Reason::NotFound;
+    intent.tolerates = ApiError::is_not_found;
     plan.then(intent);
     plan
 }

@@ -99,6 +99,6 @@ pub fn afresh(cluster: &Cluster, incoming: &Incoming<'_>, place: usize) -> Verdi
         return Err(Rejection { reasons: Vec::new(), resolvable: false });
     };
     filters::filter(incoming, info, node)?;
-    Spread::of(incoming.pod, &incoming.affinity, cluster).filter(node)?;
+    Spread::hard(incoming.pod, &incoming.affinity, cluster).filter(node)?;
     InterPod::of(incoming.pod, cluster).filter(node)
 }

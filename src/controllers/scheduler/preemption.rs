@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::{Generic, Kind, LabelSelector, Object, ObjectKey, Pod, Str, Timestamp, Value};
-use crate::apiserver::eviction::selects;
 use crate::controllers::Context;
 use crate::kernel::stable_hash;
 
@@ -219,45 +218,54 @@ impl Victim {
     }
 }
 
-/// The budgets that the scheduler knows of.
-struct Budgets<'a>(Vec<&'a Generic>);
+/// A budget, as the scheduler knows it.
+struct Budget<'a> {
+    about: &'a Generic,
+    selector: LabelSelector,
+    allowed: i64,
+}
+
+/// The budgets that the scheduler knows of, read once for a search.
+struct Budgets<'a>(Vec<Budget<'a>>);
 
 impl<'a> Budgets<'a> {
     fn of(cx: &Context<'a>) -> Budgets<'a> {
         let all = cx.cache.all(Kind::PodDisruptionBudget).filter_map(|object| object.as_generic());
-        // To the scheduler an empty selector selects nothing.
-        let selects_some = |budget: &&Generic| {
-            let selector: Option<LabelSelector> = budget.typed("spec/selector");
-            selector.is_some_and(|selector| !selector.is_empty())
+        let read = |about: &'a Generic| {
+            let selector: LabelSelector = about.typed("spec/selector")?;
+            let allowed = about.whole_number("status/disruptionsAllowed").unwrap_or(0);
+            // To the scheduler an empty selector selects nothing.
+            (!selector.is_empty()).then_some(Budget { about, selector, allowed })
         };
-        Budgets(all.filter(selects_some).collect())
+        Budgets(all.filter_map(read).collect())
     }
 
     /// Those whose going a budget does not allow, and the others (`filterPodsWithPDBViolation`).
     fn split(&self, pods: Vec<Victim>) -> (Vec<Victim>, Vec<Victim>) {
-        let allowed = |budget: &&Generic| budget.whole_number("status/disruptionsAllowed");
-        let mut left: Vec<i64> = self.0.iter().map(|b| allowed(b).unwrap_or(0)).collect();
+        let mut left: Vec<i64> = self.0.iter().map(|budget| budget.allowed).collect();
         pods.into_iter().partition(|victim| {
             let Some(pod) = victim.object.as_pod() else { return false };
             let mut is_protected = false;
             for (budget, left) in self.0.iter().zip(&mut left) {
-                if budget.metadata.namespace != pod.metadata.namespace
-                    || pod.metadata.labels.is_empty()
-                    || !selects(budget, pod)
-                    || is_booked(budget, pod)
-                {
-                    continue;
+                if budget.counts(pod) {
+                    *left -= 1;
+                    is_protected |= *left < 0;
                 }
-                *left -= 1;
-                is_protected |= *left < 0;
             }
             is_protected
         })
     }
 }
 
-/// Whether the server has counted the pod's going already.
-fn is_booked(budget: &Generic, pod: &Pod) -> bool {
-    let booked = budget.field("status/disruptedPods").and_then(Value::as_object);
-    booked.is_some_and(|booked| booked.contains_key(&*pod.metadata.name))
+impl Budget<'_> {
+    /// Whether the pod's going would take of it. That of one whose going the server has counted
+    /// already does not.
+    fn counts(&self, pod: &Pod) -> bool {
+        let booked = || self.about.field("status/disruptedPods").and_then(Value::as_object);
+        let name = &*pod.metadata.name;
+        self.about.metadata.namespace == pod.metadata.namespace
+            && !pod.metadata.labels.is_empty()
+            && self.selector.matches(&pod.metadata.labels)
+            && !booked().is_some_and(|booked| booked.contains_key(name))
+    }
 }

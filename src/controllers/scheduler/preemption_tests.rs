@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tests::picture;
 use super::*;
 use crate::api::Timestamp;
-use crate::apiserver::{DeleteOptions, Part};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Reason};
 use crate::controllers::lockstep::Lockstep;
 use crate::kernel::Rng;
 
@@ -218,7 +218,7 @@ fn a_promise_outlasts_a_binding_that_failed() {
     cluster.advance(Duration::from_secs(20));
     cluster.refuse = |request| {
         let bind = matches!(request, Request::Bind(..));
-        bind.then(|| crate::apiserver::ApiError::new(Reason::InternalError, "etcd is away"))
+        bind.then(|| ApiError::new(Reason::InternalError, "etcd is away"))
     };
     end(&mut cluster, "small");
     cluster.create(Kind::Pod, pod("late", "800m", ""));
@@ -249,7 +249,7 @@ fn a_victim_that_could_not_be_marked_is_tried_again() {
     placed(&mut cluster, pod("small", "800m", ""), "node-1", 0);
     cluster.refuse = |request| {
         let mark = matches!(request, Request::PatchWith(patch) if patch.part == Part::Status);
-        mark.then(|| crate::apiserver::ApiError::new(Reason::InternalError, "etcd is away"))
+        mark.then(|| ApiError::new(Reason::InternalError, "etcd is away"))
     };
     cluster.create(Kind::Pod, pod("big", "900m", HIGH));
     assert!(going(&cluster).is_empty());

@@ -33,6 +33,12 @@ struct Rule {
     match_label_keys: Vec<Str>,
 }
 
+impl Rule {
+    fn is_hard(&self) -> bool {
+        &*self.when_unsatisfiable != "ScheduleAnyway"
+    }
+}
+
 /// One rule with what it counts: on each node, in the order of the cluster's nodes, the pods that
 /// it is about.
 #[derive(Clone, Debug)]
@@ -57,26 +63,19 @@ pub struct Spread {
 impl Spread {
     /// Counts for a pod.
     pub fn of(pod: &Pod, affinity: &NodeAffinity, cluster: &Cluster) -> Spread {
-        let rules = pod.spec.rest.get("topologySpreadConstraints");
-        let rules = rules.and_then(|rules| serde_json::from_value(rules.clone()).ok());
-        let rules: Vec<Rule> = rules.unwrap_or_default();
+        let rules = rules_of(pod);
         if rules.is_empty() {
             return Spread::built_in(pod, cluster);
         }
-        let (hard, soft): (Vec<Rule>, Vec<Rule>) =
-            rules.into_iter().partition(|rule| &*rule.when_unsatisfiable != "ScheduleAnyway");
-        let count = |rules: Vec<Rule>| {
-            let keys: Vec<Str> = rules.iter().map(|r| r.topology_key.clone()).collect();
-            let mut counted: Vec<_> =
-                rules.into_iter().map(|rule| count_selected(rule, pod, cluster)).collect();
-            for one in &mut counted {
-                one.sum_up(cluster, |node, rule| {
-                    has_all(node, &keys) && takes_part(rule, pod, affinity, node)
-                });
-            }
-            counted
-        };
+        let (hard, soft): (Vec<Rule>, Vec<Rule>) = rules.into_iter().partition(Rule::is_hard);
+        let count = |rules| count_all(rules, pod, affinity, cluster);
         Spread { hard: count(hard), soft: count(soft), built_in: false }
+    }
+
+    /// Counts what the filter asks for, and nothing that is only scored.
+    pub fn hard(pod: &Pod, affinity: &NodeAffinity, cluster: &Cluster) -> Spread {
+        let rules = rules_of(pod).into_iter().filter(Rule::is_hard).collect();
+        Spread { hard: count_all(rules, pod, affinity, cluster), ..Spread::default() }
     }
 
     fn built_in(pod: &Pod, cluster: &Cluster) -> Spread {
@@ -186,6 +185,29 @@ impl Counted {
         let domain = node.metadata.labels.get(&self.rule.topology_key)?;
         Some(self.in_domain.get(domain).copied().unwrap_or(0))
     }
+}
+
+fn rules_of(pod: &Pod) -> Vec<Rule> {
+    let rules = pod.spec.rest.get("topologySpreadConstraints");
+    let rules = rules.and_then(|rules| serde_json::from_value(rules.clone()).ok());
+    rules.unwrap_or_default()
+}
+
+fn count_all(
+    rules: Vec<Rule>,
+    pod: &Pod,
+    affinity: &NodeAffinity,
+    cluster: &Cluster,
+) -> Vec<Counted> {
+    let keys: Vec<Str> = rules.iter().map(|rule| rule.topology_key.clone()).collect();
+    let mut counted: Vec<Counted> =
+        rules.into_iter().map(|rule| count_selected(rule, pod, cluster)).collect();
+    for one in &mut counted {
+        one.sum_up(cluster, |node, rule| {
+            has_all(node, &keys) && takes_part(rule, pod, affinity, node)
+        });
+    }
+    counted
 }
 
 fn count_selected(rule: Rule, pod: &Pod, cluster: &Cluster) -> Counted {

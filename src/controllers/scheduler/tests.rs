@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::apiserver::{ApiError, DeleteOptions, Part};
+use crate::apiserver::{ApiError, DeleteOptions, Part, Reason};
 use crate::client::Cache;
 use crate::controllers::lockstep::Lockstep;
 use crate::kernel::Rng;

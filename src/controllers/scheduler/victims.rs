@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{Condition, ConditionStatus, Object, ObjectKey, Pod, Timestamp, Value};
-use crate::apiserver::{DeleteOptions, Part, Patch, PatchRequest, Reason, Request};
+use crate::apiserver::{DeleteOptions, Part, Patch, PatchRequest, Request};
 use crate::controllers::{Context, Deed, EventNote, Intent, Plan};
 
 use super::preemption::Candidate;
@@ -40,7 +40,7 @@ pub fn evict(
     let told = format!("Preempted by pod {uid} on node {}", candidate.node);
     let delete = |object: &&Arc<Object>| {
         let request = Request::Delete(object.key(), DeleteOptions::default());
-        let mut intent = tolerant(Deed::Evict, request);
+        let mut intent = Intent::tolerant(Deed::Evict, request);
         intent.on_success = Some(EventNote::normal(object, "Preempted", told.clone()));
         intent
     };
@@ -69,12 +69,5 @@ fn mark(now: Timestamp) -> Value {
 fn patch(key: &ObjectKey, value: Value) -> Intent {
     let patch = Patch::Strategic(value);
     let request = PatchRequest { part: Part::Status, key: key.clone(), patch };
-    tolerant(Deed::Status, Request::PatchWith(Box::new(request)))
-}
-
-/// What is gone needs no mark and no delete.
-fn tolerant(deed: Deed, request: Request) -> Intent {
-    let mut intent = Intent::new(deed, request);
-    intent.tolerates = |error| error.reason == Reason::NotFound;
-    intent
+    Intent::tolerant(Deed::Status, Request::PatchWith(Box::new(request)))
 }

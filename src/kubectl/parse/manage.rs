@@ -1,5 +1,7 @@
 //! Verbs that label, roll out, look after nodes, wait, and read logs.
 
+use std::time::Duration;
+
 use crate::api::selector::Selector;
 use crate::api::{Kind, Str};
 use crate::kubectl::command::{
@@ -9,8 +11,11 @@ use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
 use crate::kubectl::jsonpath::Template;
 
-use super::options::{dry_run, shown, view};
+use super::options::{dry_run, shown, timeout, view};
 use super::select::{Naming, select};
+
+/// How long `wait` waits if nobody says.
+const WAITS: Duration = Duration::from_secs(30);
 
 /// `kubectl label pods x a=b c-`: resources first, then changes.
 pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageError> {
@@ -57,7 +62,11 @@ pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageEr
 pub(super) fn rollout(what: &str, flags: &Flags) -> Result<Command, UsageError> {
     let revision = |name| flags.number(name).map(Option::unwrap_or_default);
     let action = match what {
-        "status" => RolloutAction::Status(revision("revision")?),
+        "status" => {
+            let timeout = timeout(flags, Duration::ZERO)?;
+            let follows = flags.value("watch").is_none() || flags.has("watch");
+            RolloutAction::Status(revision("revision")?, follows.then_some(timeout))
+        }
         "history" => RolloutAction::History(revision("revision")?),
         "undo" => RolloutAction::Undo(revision("to-revision")?, dry_run(flags)?),
         "pause" => RolloutAction::Pause,
@@ -175,8 +184,8 @@ pub(super) fn wait(flags: &Flags) -> Result<Command, UsageError> {
         }
         _ => return Err(unknown()),
     };
-    let at_once = matches!(flags.value("timeout"), Some("0" | "0s"));
-    Ok(Command::Wait(select(flags, &flags.words, Naming::Needed)?, wait, at_once))
+    let timeout = timeout(flags, WAITS)?;
+    Ok(Command::Wait(select(flags, &flags.words, Naming::Needed)?, wait, timeout))
 }
 
 pub(super) fn events(flags: &Flags) -> Result<Command, UsageError> {

@@ -35,7 +35,8 @@ kubectl controls the Kubernetes cluster manager; here it controls a simulated on
   set                           image, resources, env, selector, serviceaccount
   rollout                       status, history, undo, pause, resume, restart
   cordon, uncordon, drain, taint, top
-  wait                          says how things stand: no time passes while a line runs
+  wait, get -w, events -w, rollout status
+                                what they follow is printed as time goes on
   explain, api-resources, api-versions, version
 
 -o wide|yaml|json|name|jsonpath=...|custom-columns=..., --dry-run=client|server

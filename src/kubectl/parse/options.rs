@@ -1,5 +1,7 @@
 //! Options that several verbs take.
 
+use std::time::Duration;
+
 use crate::api::Str;
 use crate::kubectl::command::{Delete, DryRun, Format, FromText, Shown, View};
 use crate::kubectl::errors::UsageError;
@@ -21,7 +23,22 @@ pub(super) fn view(flags: &Flags) -> Result<View, UsageError> {
         show_kind: flags.has("show-kind"),
         show_managed_fields: flags.has("show-managed-fields"),
         watch: flags.has("watch") || flags.has("watch-only"),
+        watch_only: flags.has("watch-only"),
     })
+}
+
+/// `--timeout`: no time at all is 0, and below that a week, as kubectl takes it.
+pub(super) fn timeout(flags: &Flags, usual: Duration) -> Result<Duration, UsageError> {
+    const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
+    let Some(text) = flags.value("timeout") else { return Ok(usual) };
+    match text {
+        "0" => Ok(Duration::ZERO),
+        text if text.starts_with('-') => Ok(WEEK),
+        text => humantime::parse_duration(text).map_err(|_| {
+            let why = format!("time: invalid duration {text:?}");
+            UsageError::plain(format!("invalid argument {text:?} for \"--timeout\" flag: {why}"))
+        }),
+    }
 }
 
 pub(super) fn format(flags: &Flags) -> Result<Format, UsageError> {

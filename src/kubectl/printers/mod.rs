@@ -139,9 +139,13 @@ impl Table {
 
     /// As text: columns three blanks apart, none behind the last.
     pub fn text(&self, headers: bool) -> String {
+        self.aligned(headers, &mut Vec::new())
+    }
+
+    /// The same below rows that were printed before: no column is narrower than it was.
+    pub fn aligned(&self, headers: bool, widths: &mut Vec<usize>) -> String {
         let head = headers.then_some(&self.columns);
         let rows: Vec<&Vec<String>> = head.into_iter().chain(&self.rows).collect();
-        let mut widths: Vec<usize> = Vec::new();
         for row in &rows {
             for (at, cell) in row.iter().enumerate() {
                 let width = (cell.chars().count() + 3).max(6);

@@ -10,7 +10,7 @@ use super::super::yaml::yaml;
 use super::super::{Api, Output};
 use super::{revision_table, roll_back, unsupported};
 
-/// Carries out `status`, `history` or `undo`.
+/// Carries out `history` or `undo`.
 #[inline(never)]
 pub fn run(
     object: &Arc<Object>,
@@ -20,7 +20,6 @@ pub fn run(
 ) -> Result<(), String> {
     let value = object.to_value();
     match action {
-        RolloutAction::Status(_) => status(object, &value, out),
         RolloutAction::History(revision) => history(object, revision, api, out),
         RolloutAction::Undo(revision, dry_run) => {
             let found = revisions(object, api);
@@ -58,7 +57,9 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }
 
-fn status(object: &Object, value: &Value, out: &mut Output) -> Result<(), String> {
+/// How far a rollout has come, and whether that is its end.
+pub fn status(object: &Object) -> Result<(String, bool), String> {
+    let value = &object.to_value();
     let strategy = text(value, "/spec/updateStrategy/type");
     if !matches!(strategy, "" | "RollingUpdate") {
         let message = "error: rollout status is only available for RollingUpdate strategy type";
@@ -67,54 +68,59 @@ fn status(object: &Object, value: &Value, out: &mut Output) -> Result<(), String
     let observed = number(value, "/status/observedGeneration");
     let seen = observed >= object.meta().generation && observed > 0;
     let name = &*object.meta().name;
-    out.line(match object.kind() {
-        Kind::DaemonSet if !seen => "Waiting for daemon set spec update to be observed...".into(),
+    Ok(match object.kind() {
+        Kind::DaemonSet if !seen => {
+            ("Waiting for daemon set spec update to be observed...".into(), false)
+        }
         Kind::DaemonSet => daemon_set(name, value),
-        _ if !seen => "Waiting for statefulset spec update to be observed...".into(),
+        _ if !seen => ("Waiting for statefulset spec update to be observed...".into(), false),
         _ => stateful_set(value),
-    });
-    Ok(())
+    })
 }
 
-fn daemon_set(name: &str, value: &Value) -> String {
+fn daemon_set(name: &str, value: &Value) -> (String, bool) {
     let count = |field: &str| number(value, &format!("/status/{field}"));
     let wanted = count("desiredNumberScheduled");
     let updated = count("updatedNumberScheduled");
     let available = count("numberAvailable");
-    let waits =
-        |what: String| format!("Waiting for daemon set {name:?} rollout to finish: {what}...");
+    let waits = |what: String| {
+        (format!("Waiting for daemon set {name:?} rollout to finish: {what}..."), false)
+    };
     if updated < wanted {
         waits(format!("{updated} out of {wanted} new pods have been updated"))
     } else if available < wanted {
         waits(format!("{available} of {wanted} updated pods are available"))
     } else {
-        format!("daemon set {name:?} successfully rolled out")
+        (format!("daemon set {name:?} successfully rolled out"), true)
     }
 }
 
-fn stateful_set(value: &Value) -> String {
+fn stateful_set(value: &Value) -> (String, bool) {
     let count = |field: &str| number(value, &format!("/status/{field}"));
     let wanted = value.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
     let (ready, updated) = (count("readyReplicas"), count("updatedReplicas"));
     if ready < wanted {
-        return format!("Waiting for {} pods to be ready...", wanted - ready);
+        return (format!("Waiting for {} pods to be ready...", wanted - ready), false);
     }
     let partition = value.pointer("/spec/updateStrategy/rollingUpdate/partition");
     if let Some(partition) = partition.and_then(Value::as_i64) {
         let due = wanted - partition;
-        return match updated < due {
-            true => format!(
+        let done = updated >= due;
+        let text = match done {
+            false => format!(
                 "Waiting for partitioned roll out to finish: {updated} out of {due} new pods have \
                  been updated..."
             ),
-            false => {
+            true => {
                 format!("partitioned roll out complete: {updated} new pods have been updated...")
             }
         };
+        return (text, done);
     }
     let (current, update) =
         (text(value, "/status/currentRevision"), text(value, "/status/updateRevision"));
-    match current == update {
+    let done = current == update;
+    let text = match done {
         true => format!(
             "statefulset rolling update complete {} pods at revision {current}...",
             count("currentReplicas")
@@ -123,7 +129,8 @@ fn stateful_set(value: &Value) -> String {
             "waiting for statefulset rolling update to complete {updated} pods at revision \
              {update}..."
         ),
-    }
+    };
+    (text, done)
 }
 
 /// The object's revisions, the oldest first.

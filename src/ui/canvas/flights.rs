@@ -173,7 +173,7 @@ fn disc(brush: &Brush, dot: &Dot, color: &str, event: WatchEventType) {
         brush.stroke(&brush.palette.on_accent, 1.8 * unit);
     }
     sign(brush, dot, event);
-    if matches!(dot.flight.fate, Fate::HeldAtDoor | Fate::HeldOnWire) {
+    if dot.flight.fate.is_held() {
         held(brush, dot, color);
     }
     if dot.flight.fate == Fate::Doubled {

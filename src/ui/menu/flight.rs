@@ -24,7 +24,7 @@ pub fn items(open: Open, lane: LaneId, id: u64) -> (String, AnyView) {
     }
     let items = match flight.fate {
         Fate::Intact => strikes(open, lane, id),
-        Fate::HeldAtDoor | Fate::HeldOnWire => {
+        fate if fate.is_held() => {
             one(open, lane, id, "release", tr!(flight.release), tr!(flight.release_why))
         }
         _ => ().into_any(),

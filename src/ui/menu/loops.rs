@@ -7,7 +7,7 @@ use crate::ui::bridge::index;
 use crate::ui::i18n::tr;
 use crate::ui::state::Tab;
 use crate::ui::words;
-use crate::view::{Fate, LaneId, LoopId};
+use crate::view::{LaneId, LoopId};
 
 use super::{Does, Open, choice, item, knobs, lines};
 
@@ -16,9 +16,7 @@ pub fn items(open: Open, id: LoopId) -> AnyView {
     let stage = open.page.run.stages[index(lane)].get_untracked();
     let found = stage.loops.iter().find(|one| one.id == id).cloned();
     let alive = found.as_ref().is_none_or(|one| one.alive);
-    let holds = stage.flights.iter().any(|flight| {
-        flight.lane_loop == id && matches!(flight.fate, Fate::HeldAtDoor | Fate::HeldOnWire)
-    });
+    let holds = stage.flights.iter().any(|flight| flight.lane_loop == id && flight.fate.is_held());
     let release = format!("fault release to={}", words::loop_name(id));
     let doubled = found.as_ref().and_then(|one| one.doubled);
     let last = found.as_ref().and_then(|one| one.last.as_ref()).map(|pass| pass.number);

@@ -6,10 +6,15 @@ use leptos::html::{Div, Input};
 use leptos::prelude::*;
 
 use crate::ui::bridge::{Entry, LaneId, Lanes, Output};
+use crate::ui::dom;
+use crate::ui::follow::Follows;
 use crate::ui::i18n::tr;
 use crate::ui::share;
 use crate::ui::state::{Page, Tab};
 use crate::ui::words;
+
+/// So many pixels from its end, the output is scrolled along with what comes.
+const NEAR_THE_END: i32 = 160;
 
 #[component]
 pub fn Console() -> impl IntoView {
@@ -23,6 +28,15 @@ pub fn Console() -> impl IntoView {
                 output.set_scroll_top(output.scroll_height());
             }
         });
+    });
+    Effect::new(move || {
+        page.run.printed.track();
+        // Whoever reads further up is left there.
+        let Some(output) = output.get_untracked() else { return };
+        let below = output.scroll_height() - output.scroll_top() - output.client_height();
+        if below < NEAR_THE_END {
+            request_animation_frame(move || output.set_scroll_top(output.scroll_height()));
+        }
     });
     let entries = move || page.run.console.get();
     view! {
@@ -70,11 +84,17 @@ fn copy_button(page: Page) -> AnyView {
 
 fn transcript(entry: &Entry) -> String {
     let mut text = format!("$ {}\n", entry.line);
-    for (lane, output) in &entry.answers {
+    let mut add = |lane: &Option<LaneId>, said: &str| {
         if let Some(lane) = lane {
             text.push_str(&format!("# {}\n", words::lane_word(*lane)));
         }
-        text.push_str(&output.text);
+        text.push_str(said);
+    };
+    match &entry.follows {
+        Some(follows) => follows.shown.with_untracked(|lanes| {
+            lanes.iter().for_each(|(lane, followed)| add(lane, &followed.text));
+        }),
+        None => entry.answers.iter().for_each(|(lane, output)| add(lane, &output.text)),
     }
     text
 }
@@ -89,7 +109,13 @@ fault drop to=replicaset kind=Pod type=DELETED";
 fn shown(page: Page, entry: &Entry) -> AnyView {
     let at = entry.at;
     let go = move |_| page.go(at);
-    let answers = entry.answers.iter().map(|(lane, output)| answer(*lane, output));
+    let said = match &entry.follows {
+        Some(follows) => printed(page, follows.clone()),
+        None => {
+            let answers = entry.answers.iter().map(|(lane, output)| answer(*lane, output));
+            answers.collect_view().into_any()
+        }
+    };
     view! {
         <div class="entry">
             <p class="line">
@@ -98,17 +124,51 @@ fn shown(page: Page, entry: &Entry) -> AnyView {
                     {entry.line.clone()}
                 </button>
             </p>
-            {answers.collect_view()}
+            {said}
             {super::costs::below(page, at, entry.line.clone(), None, Some(Tab::Console))}
         </div>
     }
     .into_any()
 }
 
+/// What a line goes on printing, with a mark as long as it does. It is told to nobody as it comes:
+/// `announce` tells some of it.
+fn printed(page: Page, follows: Follows) -> AnyView {
+    let Follows { number, shown } = follows;
+    let lanes = shown.clone();
+    let lanes = move || {
+        lanes.with(|lanes| {
+            let each =
+                lanes.iter().map(|(lane, followed)| block(*lane, &followed.text, followed.error));
+            each.collect_view()
+        })
+    };
+    let is_open =
+        Memo::new(move |_| shown.with(|lanes| lanes.iter().any(|(_, followed)| followed.is_open)));
+    let stop = move |_| {
+        page.run.stop_following(Some(number));
+        dom::focus_soon("command-line");
+    };
+    view! {
+        <div aria-live="off">{lanes}</div>
+        <Show when=move || is_open.get()>
+            <p class="follows">
+                <span class="mark" aria-hidden="true"></span>
+                {move || tr!(console.follows)}
+                <button class="plain-button" on:click=stop>{move || tr!(console.stop)}</button>
+            </p>
+        </Show>
+    }
+    .into_any()
+}
+
 fn answer(lane: Option<LaneId>, output: &Output) -> AnyView {
+    block(lane, &output.text, output.error)
+}
+
+fn block(lane: Option<LaneId>, text: &str, error: bool) -> AnyView {
     let name = lane.map(|lane| view! { <span class="lane-name">{words::lane(lane)}</span> });
-    let text = output.text.trim_end().to_owned();
-    let error = output.error;
+    let text = text.trim_end().to_owned();
     view! {
         <div class="answer">
             {name}
@@ -148,6 +208,8 @@ impl Typing {
         if text.is_empty() {
             return;
         }
+        // As in a terminal: a line that goes on printing ends before the next one begins.
+        self.page.run.stop_following(None);
         let answers = self.page.run.act(&text, self.lanes.get_untracked());
         self.line.set(String::new());
         self.back.set(0);
@@ -186,8 +248,17 @@ impl Typing {
         self.line.set(if to == 0 { String::new() } else { lines[lines.len() - to].clone() });
     }
 
+    /// Ctrl-C, where nothing is selected that it would copy.
+    fn breaks_off(self, event: &KeyboardEvent) -> bool {
+        let field = self.field.get_untracked();
+        let ends = field.map(|field| (field.selection_start().ok(), field.selection_end().ok()));
+        let selects = ends.is_some_and(|(from, to)| from != to);
+        event.ctrl_key() && !selects && self.page.run.stop_following(None)
+    }
+
     fn press(self, event: KeyboardEvent) {
         let done = match event.key().as_str() {
+            "c" => self.breaks_off(&event),
             "Tab" => !event.shift_key() && self.complete(),
             "ArrowUp" => {
                 self.recall(1);
