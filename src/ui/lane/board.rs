@@ -83,19 +83,15 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
         row.with(|row| row.as_ref().and_then(|row| row.changed.as_ref().map(|(at, _)| *at)))
     });
     // Two animations of the same look take turns, so that each change flashes anew.
-    let flash = Memo::new(move |before: Option<&(Option<Time>, bool)>| {
+    let flash = Memo::new(move |before: Option<&(Option<Time>, &'static str)>| {
         let at = changed.get();
         match before {
-            Some((old, turn)) if *old == at => (at, *turn),
-            Some((_, turn)) => (at, !*turn),
-            None => (at, false),
+            Some((old, name)) if *old == at => (at, *name),
+            _ if at.is_none() || lane.is_quiet() => (at, ""),
+            Some((_, "a")) => (at, "b"),
+            _ => (at, "a"),
         }
     });
-    let flash_name = move || match flash.get() {
-        (Some(_), true) => "a",
-        (Some(_), false) => "b",
-        (None, _) => "",
-    };
     let open = move |event: leptos::ev::MouseEvent| {
         if let Some(row) = row.get_untracked() {
             let (at, by_pointer) = place_of(&event);
@@ -109,7 +105,7 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
     view! {
         <li
             class="row"
-            data-flash=flash_name
+            data-flash=move || flash.get().1
             data-depth=move || with(|row| row.depth.to_string())
             class:terminating=move || row.with(|row| row.as_ref().is_some_and(|r| r.terminating))
         >

@@ -60,7 +60,7 @@ fn Loop(lane: Lane, id: LoopId, first: bool) -> impl IntoView {
             on:pointerenter=move |_| page.watched.set(Some(id))
             on:pointerleave=move |_| page.watched.set(None)
         >
-            <Door view=view/>
+            <Door lane=lane view=view/>
             <div class="ring-place">
                 <Ring lane=lane view=view/>
                 <button
@@ -114,7 +114,7 @@ fn describe(view: &LoopView) -> String {
 
 /// Where watch events come in: the cache hears of them first, then the queue.
 #[component]
-fn Door(view: Memo<Option<LoopView>>) -> impl IntoView {
+fn Door(lane: Lane, view: Memo<Option<LoopView>>) -> impl IntoView {
     let cache = Memo::new(move |_| {
         view.with(|view| view.as_ref().map(|view| view.cache.clone())).unwrap_or_default()
     });
@@ -143,7 +143,7 @@ fn Door(view: Memo<Option<LoopView>>) -> impl IntoView {
             <span class="trap">{trap}</span>
         </div>
         <div class="queue">
-            {move || queue.with(|(beads, queued)| beads_view(beads, *queued))}
+            {move || queue.with(|(beads, queued)| beads_view(beads, *queued, lane.is_quiet()))}
         </div>
     }
     .into_any()
@@ -160,7 +160,7 @@ fn cache_title(cache: &CacheView) -> String {
     tr!(loops.cache_stale, n = cache.sees, truth = cache.truth, span = format::span(cache.stale))
 }
 
-fn beads_view(beads: &[Bead], queued: usize) -> AnyView {
+fn beads_view(beads: &[Bead], queued: usize, settled: bool) -> AnyView {
     let Some((first, rest)) = beads.split_first() else {
         return view! { <span class="empty" aria-hidden="true">"·"</span> }.into_any();
     };
@@ -170,7 +170,10 @@ fn beads_view(beads: &[Bead], queued: usize) -> AnyView {
     });
     let more = queued.saturating_sub(1 + rest.len().min(2));
     view! {
-        <span class="bead" title=first.label.to_string()>{format::bead(&first.label)}{adds}</span>
+        <span class="bead" class:settled=settled title=first.label.to_string()>
+            {format::bead(&first.label)}
+            {adds}
+        </span>
         {dots.collect_view()}
         {(more > 0).then(|| view! { <small>{format!("+{more}")}</small> })}
     }

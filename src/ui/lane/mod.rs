@@ -39,9 +39,22 @@ pub struct Lane {
     pub id: LaneId,
     /// What it shows.
     pub stage: RwSignal<Arc<Stage>>,
+    /// Up to which jump in time what is shown has been seen.
+    settled: RwSignal<u64>,
 }
 
 impl Lane {
+    /// Whether time has just jumped: what comes and goes now was there, or gone, all along, and
+    /// neither grows in nor shrinks away. What is made in such a moment has the class `settled`,
+    /// for an animation that is only held back would start when the moment is over.
+    pub fn is_quiet(&self) -> bool {
+        untrack(|| self.has_jumped())
+    }
+
+    fn has_jumped(&self) -> bool {
+        Page::get().run.jumps.get() != self.settled.get()
+    }
+
     /// A part of the stage, that changes only when it does.
     pub fn part<T>(&self, f: impl Fn(&Stage) -> T + Send + Sync + 'static) -> Memo<T>
     where
@@ -56,15 +69,13 @@ impl Lane {
 #[component]
 pub fn LaneView(lane: LaneId) -> impl IntoView {
     let page = Page::get();
-    let lane = Lane { id: lane, stage: page.run.stages[index(lane)] };
-    // What appears because of a jump in time was there all along: it does not grow in.
-    let quiet = RwSignal::new(true);
+    let settled = RwSignal::new(u64::MAX);
+    let lane = Lane { id: lane, stage: page.run.stages[index(lane)], settled };
     Effect::new(move || {
-        page.run.jumps.track();
-        quiet.set(true);
+        let jump = page.run.jumps.get();
         request_animation_frame(move || {
             request_animation_frame(move || {
-                quiet.try_set(false);
+                settled.try_set(jump);
             });
         });
     });
@@ -72,7 +83,7 @@ pub fn LaneView(lane: LaneId) -> impl IntoView {
         <article
             class=format!("lane {}", key(lane.id))
             data-lane=key(lane.id)
-            class:quiet=move || quiet.get()
+            class:quiet=move || lane.has_jumped()
             aria-label=move || words::lane(lane.id)
         >
             <head::Head lane=lane/>

@@ -49,6 +49,7 @@ pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
         let now = pod.get();
         let last = before.and_then(|(last, _)| last.clone());
         let left = last.filter(|last| now.as_ref().is_none_or(|now| now.uid != last.uid));
+        let left = left.filter(|_| !lane.is_quiet());
         (now, left)
     });
     let going = move || {
@@ -92,6 +93,7 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
     view! {
         <button
             class="pod"
+            class:settled=lane.is_quiet()
             data-look=move || look_key(look.get())
             data-pod=move || pod.with(|pod| pod.as_ref().map(|pod| pod.key.name.to_string()))
             tabindex="-1"

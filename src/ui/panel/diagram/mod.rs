@@ -335,7 +335,8 @@ fn keep_in_view(sheet: Sheet, now: Memo<f64>) {
 fn names(sheet: Sheet) -> AnyView {
     let heads = move || {
         let (diagram, layout) = (sheet.diagram.get(), sheet.layout.get());
-        let letters = (layout.column / 7.3) as usize;
+        // Names side by side need a gap.
+        let letters = ((layout.column - 6.0) / 7.3) as usize;
         let mut heads = vec![view! { <span class="unit">"s"</span> }.into_any()];
         for lane in &diagram.lanes {
             let (left, right) = layout.edges(*lane);

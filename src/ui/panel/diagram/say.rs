@@ -16,7 +16,10 @@ pub fn column(place: &Place, letters: usize) -> String {
             let fits = name.len() <= letters;
             if fits { name.to_owned() } else { words::loop_short(*id).to_owned() }
         }
-        Place::Kubelet(node) => format::short(node, letters.max(4)),
+        Place::Kubelet(node) => match node.strip_prefix("node-") {
+            Some(number) if node.len() > letters => format!("n{number}"),
+            _ => format::short(node, letters.max(4)),
+        },
     }
 }
 
