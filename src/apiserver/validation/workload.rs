@@ -101,12 +101,19 @@ fn rolling_update(update: &RollingUpdate, path: &str, errors: &mut Errors) {
 fn percent(value: &IntOrString) -> Option<i64> {
     match value {
         IntOrString::Int(_) => None,
-        IntOrString::String(text) => text.strip_suffix('%')?.parse().ok(),
+        IntOrString::String(text) if names::percent(text).is_empty() => {
+            text.strip_suffix('%')?.parse().ok()
+        }
+        IntOrString::String(_) => None,
     }
 }
 
+/// A text that is no percentage counts as the number that it is, or as none (`IntValue`).
 fn is_zero(value: &IntOrString) -> bool {
-    *value == IntOrString::Int(0) || percent(value) == Some(0)
+    match value {
+        IntOrString::Int(number) => *number == 0,
+        IntOrString::String(text) => percent(value).or(text.parse().ok()).unwrap_or(0) == 0,
+    }
 }
 
 /// `ValidatePositiveIntOrPercent`.
@@ -114,5 +121,24 @@ fn int_or_percent(value: &IntOrString, path: &str, errors: &mut Errors) {
     match value {
         IntOrString::Int(number) => errors.non_negative(path, *number),
         IntOrString::String(text) => errors.rules(path, text, names::percent(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_percentage_counts_as_nothing_beside_a_zero() {
+        let update = |surge: &str| RollingUpdate {
+            max_surge: Some(IntOrString::String(surge.into())),
+            max_unavailable: Some(IntOrString::Int(0)),
+        };
+        for (surge, count) in [("20Percent", 2), ("5", 1), ("0", 2), ("0%", 1), ("20%", 0)] {
+            let mut errors = Errors::default();
+            rolling_update(&update(surge), "here", &mut errors);
+            let words = errors.into_words();
+            assert_eq!(words.len(), count, "{words:?}");
+        }
     }
 }
