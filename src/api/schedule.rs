@@ -164,13 +164,17 @@ impl Field {
             };
             let step = step.unwrap_or(1);
             if low < self.low {
-                return Err(format!("beginning of range ({low}) below minimum ({})", self.low));
+                let least = self.low;
+                return Err(format!("beginning of range ({low}) below minimum ({least}): {part}"));
             }
             if high > self.high {
-                return Err(format!("end of range ({high}) above maximum ({})", self.high));
+                let most = self.high;
+                return Err(format!("end of range ({high}) above maximum ({most}): {part}"));
             }
             if low > high {
-                return Err(format!("beginning of range ({low}) beyond end of range ({high})"));
+                return Err(format!(
+                    "beginning of range ({low}) beyond end of range ({high}): {part}"
+                ));
             }
             if step == 0 {
                 return Err(format!("step of range should be a positive number: {part}"));
@@ -251,8 +255,8 @@ mod tests {
     fn a_mistake_is_named() {
         for (schedule, why) in [
             ("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
-            ("60 * * * *", "end of range (60) above maximum (59)"),
-            ("5-3 * * * *", "beginning of range (5) beyond end of range (3)"),
+            ("60 * * * *", "end of range (60) above maximum (59): 60"),
+            ("5-3 * * * *", "beginning of range (5) beyond end of range (3): 5-3"),
             ("x * * * *", "failed to parse int from x"),
             ("*/0 * * * *", "step of range should be a positive number: */0"),
         ] {

@@ -2,7 +2,7 @@
 
 use serde_json::{from_value, json};
 
-use crate::api::{Generic, Kind, LabelSelector, PodTemplateSpec, Value};
+use crate::api::{Fields, Generic, Kind, LabelSelector, PodTemplateSpec, Value};
 
 use crate::apiserver::custom::definition;
 
@@ -103,20 +103,65 @@ fn workload(object: &Generic, errors: &mut Errors) {
     template(object, "/spec/template", "spec.template", errors);
 }
 
-/// A StatefulSet says it in other words than a DaemonSet.
+/// How the pods of a StatefulSet or of a DaemonSet are replaced; each says it in its own words.
 fn strategies(object: &Generic, errors: &mut Errors) {
-    let strategy = object.spec().at("updateStrategy").text("type").unwrap_or("OnDelete");
-    if object.kind == Kind::DaemonSet {
-        return errors.one_of("spec.updateStrategy.type", strategy, &["OnDelete", "RollingUpdate"]);
+    let strategy = object.spec().at("updateStrategy");
+    let (kind, rolling) =
+        (strategy.text("type").unwrap_or("OnDelete"), strategy.at("rollingUpdate"));
+    if let Some(seconds) = number(object, "/spec/minReadySeconds") {
+        errors.non_negative("spec.minReadySeconds", seconds);
     }
-    if !matches!(strategy, "OnDelete" | "RollingUpdate") {
-        let value = json!({"Type": strategy, "RollingUpdate": null});
-        errors.invalid("spec.updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'");
+    if object.kind == Kind::DaemonSet {
+        errors.one_of("spec.updateStrategy.type", kind, &["OnDelete", "RollingUpdate"]);
+        if kind == "RollingUpdate" {
+            rolling_daemons(rolling, errors);
+        }
+        return;
+    }
+    let partition = rolling.long("partition");
+    match kind {
+        "RollingUpdate" => {
+            let path = "spec.updateStrategy.rollingUpdate.partition";
+            errors.non_negative(path, partition.unwrap_or(0));
+        }
+        "OnDelete" if rolling.value().is_some() => {
+            let value = json!({"Partition": partition.unwrap_or(0), "MaxUnavailable": null});
+            let detail = "only allowed for updateStrategy 'RollingUpdate'";
+            errors.invalid("spec.updateStrategy.rollingUpdate", value, detail);
+        }
+        "OnDelete" => {}
+        other => {
+            let value = json!({"Type": other, "RollingUpdate": null});
+            errors.invalid("spec.updateStrategy", value, "must be 'RollingUpdate' or 'OnDelete'");
+        }
     }
     let policy = object.spec().text("podManagementPolicy").unwrap_or("Parallel");
     if !matches!(policy, "OrderedReady" | "Parallel") {
         let detail = "must be 'OrderedReady' or 'Parallel'";
         errors.invalid("spec.podManagementPolicy", policy, detail);
+    }
+}
+
+/// `ValidateRollingUpdateDaemonSet`: one of the two must let a pod be replaced, and not both.
+fn rolling_daemons(rolling: Fields<'_>, errors: &mut Errors) {
+    let zero = |field: &str| match rolling.at(field).value() {
+        None => true,
+        Some(Value::String(text)) => text == "0%",
+        Some(number) => number.as_i64() == Some(0),
+    };
+    let path = "spec.updateStrategy.rollingUpdate";
+    let given = |field: &str| rolling.at(field).value().cloned().unwrap_or_default();
+    match (zero("maxUnavailable"), zero("maxSurge")) {
+        (true, true) => {
+            let value = given("maxUnavailable");
+            let detail = "cannot be 0 when maxSurge is 0";
+            errors.invalid(&format!("{path}.maxUnavailable"), value, detail);
+        }
+        (false, false) => {
+            let detail = "may not be set when maxUnavailable is non-zero";
+            errors.invalid(&format!("{path}.maxSurge"), given("maxSurge"), detail);
+        }
+        _ => {}
     }
 }
 
@@ -128,6 +173,11 @@ fn data(object: &Generic, errors: &mut Errors) {
         for (key, value) in map.into_iter().flatten() {
             bytes += value.as_str().map_or(0, str::len);
             errors.rules(&format!("{field}[{key}]"), key, config_key(key));
+            let twice = || object.rest.get("data").and_then(|data| data.get(key)).is_some();
+            if field == "binaryData" && twice() {
+                let detail = "duplicate of key present in data";
+                errors.invalid(&format!("{field}[{key}]"), key, detail);
+            }
         }
     }
     if bytes > MAX_DATA_BYTES {

@@ -3,8 +3,8 @@
 //!
 //! Follows `pkg/apis/{core,apps,autoscaling}/validation/validation.go` of
 //! <https://github.com/kubernetes/kubernetes/tree/release-1.36>, as far as a field matters to what
-//! is simulated or is often got wrong. Left out: security contexts, most volume types, affinity
-//! terms, and everything of kinds that are only kept, but their pod templates.
+//! is simulated or is often got wrong. Left out: most of security contexts and of volumes, and most
+//! of kinds that are only kept, but their pod templates.
 
 mod autoscaler;
 mod batch;
@@ -14,9 +14,11 @@ mod finalizers;
 mod generic;
 mod meta;
 mod network;
+mod placement;
 mod pod;
 mod policy;
 mod probe;
+mod sources;
 mod status;
 #[cfg(test)]
 mod tests;

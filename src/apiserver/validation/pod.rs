@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::api::{PodSpec, RestartPolicy, Taint, Toleration, Value, names, selector};
 
-use super::container;
 use super::errors::Errors;
+use super::{container, placement, sources};
 
 /// A pod spec.
 pub fn spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
@@ -29,6 +29,8 @@ pub fn spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
         errors.rules(&format!("{path}.nodeName"), node, broken);
     }
     tolerations(&spec.tolerations, &format!("{path}.tolerations"), errors);
+    placement::placement(spec, path, errors);
+    sources::sources(spec, path, errors);
 }
 
 /// The names of the volumes.

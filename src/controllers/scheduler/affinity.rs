@@ -1,9 +1,14 @@
 //! Node selectors and node affinity (`k8s.io/component-helpers/scheduling/corev1/nodeaffinity`).
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::api::selector::LabelSelectorRequirement;
 use crate::api::{Node, PodSpec, Str, StrMap, Value, names};
+
+/// The one field by which a node can be asked for.
+const NAME: &str = "metadata.name";
 
 /// Which nodes a pod asks for. Read once for a decision.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +57,19 @@ impl NodeAffinity {
         selected && self.required.as_ref().is_none_or(one_of)
     }
 
+    /// The nodes that it names, if every term that is required names some; none are left where the
+    /// terms contradict themselves (`PreFilter`).
+    pub fn named(&self) -> Option<BTreeSet<Str>> {
+        let mut names = BTreeSet::new();
+        for term in self.required.as_ref().filter(|terms| !terms.is_empty())? {
+            let by_name = |r: &&LabelSelectorRequirement| &*r.key == NAME && &*r.operator == "In";
+            let lists = term.match_fields.iter().filter(by_name);
+            let sets = lists.map(|rule| rule.values.iter().cloned().collect::<BTreeSet<_>>());
+            names.extend(sets.reduce(|all, more| &all & &more)?);
+        }
+        Some(names)
+    }
+
     /// The weight of the preferences that this node fulfils.
     pub fn preference(&self, node: &Node) -> i64 {
         let fulfilled = self.preferred.iter().filter(|(_, term)| term.matches(node));
@@ -88,7 +106,7 @@ fn holds(rule: &LabelSelectorRequirement, labels: &StrMap) -> bool {
 
 /// The one field that nodes have is their name; any other is empty.
 fn holds_of_field(rule: &LabelSelectorRequirement, name: &str) -> bool {
-    let own = if &*rule.key == "metadata.name" { name } else { "" };
+    let own = if &*rule.key == NAME { name } else { "" };
     let equal = rule.values.first().is_some_and(|value| **value == *own);
     equal == (&*rule.operator == "In")
 }
@@ -184,5 +202,23 @@ mod tests {
         assert!(!rule("NotIn", json!(["node-1"])).allows(&here));
         assert!(!rule("In", json!(["node-1", "node-2"])).allows(&here), "two values");
         assert!(!rule("Exists", json!([])).allows(&here), "no such operator on fields");
+    }
+
+    #[test]
+    fn nodes_are_named_if_every_term_names_some() {
+        let named = |terms: Value| {
+            let required = json!({"nodeSelectorTerms": terms});
+            let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": required});
+            let spec = json!({"affinity": {"nodeAffinity": required}});
+            let affinity = NodeAffinity::of(&serde_json::from_value(spec).expect("a pod spec"));
+            affinity.named().map(|names| names.iter().map(|n| n.to_string()).collect::<Vec<_>>())
+        };
+        let rule = |name: &str| json!({"key": NAME, "operator": "In", "values": [name]});
+        let one = |name: &str| json!({"matchFields": [rule(name)]});
+        let by_label = json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]});
+        assert_eq!(named(json!([one("a"), one("b")])), Some(vec!["a".into(), "b".into()]));
+        assert_eq!(named(json!([one("a"), by_label])), None);
+        assert_eq!(named(json!([{"matchFields": [rule("a"), rule("b")]}])), Some(vec![]));
+        assert_eq!(named(json!([])), None);
     }
 }

@@ -3,6 +3,7 @@
 //! TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity;
 //! the first that rejects a node ends it. Left out: the volume plugins, DynamicResources.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::api::{Node, Pod, Str, TaintEffect};
@@ -21,6 +22,10 @@ pub enum Reason {
     NodeName,
     Taints,
     Affinity,
+    /// The pod names its nodes, and this one is none of them.
+    NotNamed,
+    /// The pod names its nodes so that it can be none of them.
+    NamesConflict,
     Ports,
     TooManyPods,
     Insufficient(Str),
@@ -41,6 +46,8 @@ impl fmt::Display for Reason {
             Reason::NodeName => f.write_str("node(s) didn't match the requested node name"),
             Reason::Taints => f.write_str("node(s) had untolerated taint(s)"),
             Reason::Affinity => f.write_str("node(s) didn't match Pod's node affinity/selector"),
+            Reason::NotNamed => f.write_str("node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+            Reason::NamesConflict => f.write_str("pod affinity terms conflict"),
             Reason::Ports => {
                 f.write_str("node(s) didn't have free ports for the requested pod ports")
             }
@@ -86,23 +93,38 @@ pub struct Incoming<'a> {
     pub usage: Usage,
     /// Which nodes it asks for.
     pub affinity: NodeAffinity,
+    /// The nodes that it names, if it names some.
+    pub named: Option<BTreeSet<Str>>,
 }
 
 impl<'a> Incoming<'a> {
     /// Reads a pod.
     pub fn of(pod: &'a Pod) -> Incoming<'a> {
-        Incoming { pod, usage: Usage::of(&pod.spec), affinity: NodeAffinity::of(&pod.spec) }
+        let affinity = NodeAffinity::of(&pod.spec);
+        Incoming { pod, usage: Usage::of(&pod.spec), named: affinity.named(), affinity }
     }
 }
 
 /// All filters but PodTopologySpread and InterPodAffinity, which look at all nodes first.
 pub fn filter(incoming: &Incoming<'_>, info: &NodeInfo, node: &Node) -> Verdict {
+    is_named(incoming, node)?;
     node_unschedulable(incoming.pod, node)?;
     node_name(incoming.pod, node)?;
     taint_toleration(incoming.pod, node)?;
     node_affinity(&incoming.affinity, node)?;
     node_ports(&incoming.usage.ports, info)?;
     node_resources_fit(&incoming.usage.request, info)
+}
+
+/// A pod that names its nodes looks at no other; asked before any filter.
+pub fn is_named(incoming: &Incoming<'_>, node: &Node) -> Verdict {
+    match &incoming.named {
+        Some(names) if names.is_empty() => Err(Rejection::for_good(Reason::NamesConflict)),
+        Some(names) if !names.contains(&node.metadata.name) => {
+            Err(Rejection::for_good(Reason::NotNamed))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The ports of the machine that the pod takes must be free.

@@ -52,7 +52,10 @@ impl FitError {
             return NO_NODES.to_string();
         }
         let after = preemption.map(|text| format!("{NO_CLAIMS}, preemption: {text}"));
-        sentence(self.nodes, &self.reasons, None, after.as_deref())
+        // That is known before any node is looked at, and said once.
+        let conflict = Reason::NamesConflict;
+        let before = self.reasons.contains_key(&conflict).then(|| conflict.to_string());
+        sentence(self.nodes, &self.reasons, before.as_deref(), after.as_deref())
     }
 }
 
@@ -124,5 +127,13 @@ mod tests {
     #[test]
     fn without_nodes_the_sentence_says_so() {
         assert_eq!(FitError::default().message(Some("nothing")), NO_NODES);
+    }
+
+    #[test]
+    fn names_that_contradict_each_other_are_told_once() {
+        let mut error = FitError::default();
+        error.count(&rejection(Reason::NamesConflict, false));
+        error.count(&rejection(Reason::NamesConflict, false));
+        assert_eq!(error.message(None), "0/2 nodes are available: pod affinity terms conflict.");
     }
 }

@@ -2,8 +2,8 @@
 //! what a pod asks of the pods around it, and what pods that are there ask of it. The required ones
 //! filter; of the preferred ones, those of the pod itself score.
 //!
-//! Left out: `mismatchLabelKeys`, preferences of pods that are there already, and namespace
-//! selectors but the empty one (all namespaces).
+//! Left out: preferences of pods that are there already, and namespace selectors but the empty one
+//! (all namespaces).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +27,7 @@ struct Term {
     namespaces: Vec<Str>,
     namespace_selector: Option<LabelSelector>,
     match_label_keys: Vec<Str>,
+    mismatch_label_keys: Vec<Str>,
 }
 
 impl Term {
@@ -38,15 +39,17 @@ impl Term {
         here && self.label_selector.as_ref().is_some_and(|selector| selector.matches(labels))
     }
 
-    /// The labels that `matchLabelKeys` names must be as the pod's own.
+    /// The labels that `matchLabelKeys` names must be as the pod's own, those that
+    /// `mismatchLabelKeys` names must not. (The API server writes it into the selector.)
     fn with_keys_of(mut self, labels: &StrMap) -> Term {
-        let same = |key: &Str| {
-            let values = vec![labels.get(key)?.clone()];
-            Some(LabelSelectorRequirement { key: key.clone(), operator: "In".into(), values })
+        let rule = |key: &Str, operator: &str| {
+            let (key, values) = (key.clone(), vec![labels.get(key)?.clone()]);
+            Some(LabelSelectorRequirement { key, operator: operator.into(), values })
         };
-        let requirements: Vec<_> = self.match_label_keys.iter().filter_map(same).collect();
+        let same = self.match_label_keys.iter().filter_map(|key| rule(key, "In"));
+        let other = self.mismatch_label_keys.iter().filter_map(|key| rule(key, "NotIn"));
         if let Some(selector) = &mut self.label_selector {
-            selector.match_expressions.extend(requirements);
+            selector.match_expressions.extend(same.chain(other));
         }
         self
     }
@@ -263,5 +266,18 @@ mod tests {
         assert_eq!(allowed(&together("two"), &cluster(&[(&together("one"), "a")])), ["a", "b"]);
         let other = pod("other", "y", required("podAffinity", "z", "zone"));
         assert!(allowed(&other, &cluster(&[])).is_empty());
+    }
+
+    #[test]
+    fn a_term_may_mean_pods_that_are_as_this_one_or_that_are_not() {
+        let apart = |name: &str, keys: &str| {
+            let selector = json!({"matchExpressions": [{"key": "app", "operator": "Exists"}]});
+            let term = json!({"labelSelector": selector, "topologyKey": "zone", keys: ["app"]});
+            pod(name, "x", json!({"podAntiAffinity": {REQUIRED: [term]}}))
+        };
+        let (like, unlike) = (pod("like", "x", json!({})), pod("unlike", "y", json!({})));
+        let cluster = cluster(&[(&like, "a"), (&unlike, "c")]);
+        assert_eq!(allowed(&apart("new", "matchLabelKeys"), &cluster), ["c"]);
+        assert_eq!(allowed(&apart("new", "mismatchLabelKeys"), &cluster), ["a", "b"]);
     }
 }

@@ -58,7 +58,9 @@ impl Help {
             all.and(match reason {
                 Reason::TooManyPods | Reason::Insufficient(_) | Reason::Ports => Help::RESOURCES,
                 Reason::Taints | Reason::Unschedulable => Help::TAINTS,
-                Reason::Affinity | Reason::NodeName => Help::LABELS,
+                Reason::Affinity | Reason::NodeName | Reason::NotNamed | Reason::NamesConflict => {
+                    Help::LABELS
+                }
                 Reason::Spread | Reason::SpreadLabel => Help::SPREAD.and(Help::LABELS),
                 Reason::PodAffinity => Help::NEIGHBOURS.and(Help::LABELS),
                 Reason::PodAntiAffinity | Reason::ExistingAntiAffinity => {

@@ -87,10 +87,10 @@ fn existing(server: &mut ApiServer, kind: Kind, given: Value) -> Result<Arc<Obje
 fn request(given: &mut Map<String, Value>, expect: &Value) -> Answer {
     let before = take(given, "existing");
     let creates = take(given, "typeAllowsCreateOnUpdate") == true;
-    // A pod on a node is deleted gracefully; a Service may be made by an update.
+    // A pod on a node is deleted gracefully; a Role may be made by an update.
     let kind = match before["deletionTimestampSet"] == true {
         true => Kind::Pod,
-        false if creates => Kind::Service,
+        false if creates => Kind::Role,
         false => Kind::ConfigMap,
     };
     let mut server = ApiServer::new(1);

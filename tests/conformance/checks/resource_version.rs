@@ -190,8 +190,8 @@ fn precondition(given: &mut Map<String, Value>, stored: Option<&Arc<Object>>) ->
 fn store_update(given: &mut Map<String, Value>, expect: &Value) -> Answer {
     let exists = take(given, "exists") != false;
     let creates = take(given, "ignoreNotFound") == true;
-    // A Service may be made by an update, a ConfigMap not.
-    let kind = if creates { Kind::Service } else { Kind::ConfigMap };
+    // A Role may be made by an update, a ConfigMap not.
+    let kind = if creates { Kind::Role } else { Kind::ConfigMap };
     let (mut server, stored) = server_with(exists, kind)?;
     let mut object = stored.as_ref().map_or(plain(kind), |stored| Object::clone(stored));
     object.meta_mut().resource_version = 0;
