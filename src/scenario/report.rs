@@ -288,7 +288,8 @@ mod tests {
     fn a_step_that_waits_in_vain_or_still_waits_at_the_end_is_missed() {
         let missed = |steps: &str| {
             let text = format!("title: Test\nflavours: [level]\nsteps:\n- {{{steps}}}\n");
-            let report = play(&Scenario::read("test", &text).expect("a scenario"), None, None, None);
+            let report =
+                play(&Scenario::read("test", &text).expect("a scenario"), None, None, None);
             let found = report.lanes[0].checks.iter().find_map(|(_, result)| result.clone().err());
             found.unwrap_or_default()
         };
