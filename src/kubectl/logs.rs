@@ -1,6 +1,8 @@
 //! `kubectl logs`.
 
-use crate::api::{Kind, LabelSelector, Object, ObjectKey, Pod, Str};
+use std::sync::Arc;
+
+use crate::api::{Kind, LabelSelector, Object, ObjectKey, Str};
 
 use super::command::Logs;
 use super::resources::{find, nothing_found};
@@ -9,37 +11,47 @@ use super::{Api, Output};
 /// Prints what containers wrote.
 #[inline(never)]
 pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
-    let mut any = false;
+    let pods = pods_of(logs, api, out);
+    for pod in &pods {
+        let Ok(pod) = pod else { return };
+        for name in containers_of(pod, logs, out) {
+            container(&pod.key(), &name, logs, api, out);
+        }
+    }
+    if logs.follow && !pods.is_empty() {
+        out.line("# -f: these are the lines of this moment");
+    }
+}
+
+/// The pods that a line means; an error is said, and ends it.
+pub fn pods_of(logs: &Logs, api: &dyn Api, out: &mut Output) -> Vec<Result<Arc<Object>, ()>> {
+    let mut pods = Vec::new();
     for found in find(&logs.select, api) {
         if let Some(missing) = found.missing {
             let namespace = logs.select.namespace.as_deref().unwrap_or("default");
             let missing = missing.replace("Error from", "error: error from");
-            return out.fail(format!("{missing} in namespace {namespace:?}"));
+            out.fail(format!("{missing} in namespace {namespace:?}"));
+            pods.push(Err(()));
+            return pods;
         }
         for object in found.objects {
-            any = true;
             match &*object {
-                Object::Pod(pod) => of_pod(pod, &object.key(), logs, api, out),
+                Object::Pod(_) => pods.push(Ok(object)),
                 _ => match pod_of(&object, api) {
-                    Some(pod) => {
-                        if let Object::Pod(inner) = &*pod {
-                            of_pod(inner, &pod.key(), logs, api, out);
-                        }
-                    }
+                    Some(pod) => pods.push(Ok(pod)),
                     None => out.fail("error: timed out waiting for the condition"),
                 },
             }
         }
     }
-    if !any {
+    if pods.is_empty() && !out.error {
         nothing_found(&logs.select, out);
-    } else if logs.follow {
-        out.line("# -f: these are the lines of this moment; ask again later");
     }
+    pods
 }
 
 /// The first pod that a workload's or a Service's selector selects.
-fn pod_of(object: &Object, api: &dyn Api) -> Option<std::sync::Arc<Object>> {
+fn pod_of(object: &Object, api: &dyn Api) -> Option<Arc<Object>> {
     let value = object.to_value();
     let selector = value.pointer("/spec/selector")?;
     let of_labels = matches!(object.kind(), Kind::Service | Kind::ReplicationController);
@@ -51,13 +63,16 @@ fn pod_of(object: &Object, api: &dyn Api) -> Option<std::sync::Arc<Object>> {
     pods.into_iter().find(|pod| selector.matches(&pod.meta().labels))
 }
 
-fn of_pod(pod: &Pod, key: &ObjectKey, logs: &Logs, api: &dyn Api, out: &mut Output) {
+/// The containers of a pod that a line means.
+pub fn containers_of(pod: &Object, logs: &Logs, out: &mut Output) -> Vec<Str> {
+    let Some(pod) = pod.as_pod() else { return Vec::new() };
     let all = pod.spec.init_containers.iter().chain(&pod.spec.containers);
     let names: Vec<Str> = match &logs.container {
         Some(name) => {
             if !all.clone().any(|container| container.name == *name) {
-                return out
-                    .fail(format!("error: container {name} is not valid for pod {}", key.name));
+                let pod = &pod.metadata.name;
+                out.fail(format!("error: container {name} is not valid for pod {pod}"));
+                return Vec::new();
             }
             vec![name.clone()]
         }
@@ -70,9 +85,7 @@ fn of_pod(pod: &Pod, key: &ObjectKey, logs: &Logs, api: &dyn Api, out: &mut Outp
         let list = list.join(", ");
         out.line(format!("Defaulted container {first:?} out of: {list}"));
     }
-    for name in names {
-        container(key, &name, logs, api, out);
-    }
+    names
 }
 
 fn container(key: &ObjectKey, name: &Str, logs: &Logs, api: &dyn Api, out: &mut Output) {

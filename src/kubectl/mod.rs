@@ -1,12 +1,11 @@
 //! kubectl: a line in, requests to the API server and text out.
 //!
 //! Follows <https://github.com/kubernetes/kubectl> (1.36) in what it asks and in its words. A line
-//! runs at one moment of simulated time: nothing waits. What `rollout status`, `wait`, `get -w` and
-//! `events -w` print as time goes on is told by `Following`, which is shown the changes that come;
-//! run alone, they say how things stand, as `logs -f` does always. Nothing is read but standard
-//! input. Each answer ends with a line end, that of `-o jsonpath` too. Ours are `--limit=N`, and
-//! `pod/$(app=web)[0]` for the first pod with that label, since a script cannot know the names of
-//! pods to come.
+//! runs at one moment of simulated time: nothing waits. What `rollout status`, `wait`, `get -w`,
+//! `events -w` and `logs -f` print as time goes on is told by `Following`, which is shown what
+//! changes; run alone, they say how things stand. Nothing is read but standard input. Each answer
+//! ends with a line end, that of `-o jsonpath` too. Ours are `--limit=N`, and `pod/$(app=web)[0]`
+//! for the first pod with that label, since a script cannot know the names of pods to come.
 
 mod apply;
 mod change;
@@ -57,6 +56,7 @@ use crate::api::custom;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::custom::served;
 use crate::apiserver::{ApiError, Reason, Request, Response, three_way as merge};
+use crate::node::Written;
 
 pub use command::Command;
 pub use complete::{Completion, complete, extend};
@@ -117,6 +117,10 @@ pub trait Api {
                 "previous terminated container {container:?} in pod {name:?} not found"
             )),
         }
+    }
+    /// What a run of a container wrote, by its `containerID`, and when.
+    fn written(&self, _container_id: &str) -> Option<Written> {
+        None
     }
     /// What the containers of a pod use, as the metrics server tells it; nothing where it tells
     /// nothing of the pod. `None` for every pod: there is no metrics server.

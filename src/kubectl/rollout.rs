@@ -1,5 +1,5 @@
-//! `kubectl rollout` (`pkg/polymorphichelpers`). `status` says how things stand now; what follows is
-//! in `follow`.
+//! `kubectl rollout` (`pkg/polymorphichelpers`). `status` says how things stand now; how it goes on
+//! is told in `follow`.
 
 mod sets;
 

@@ -27,6 +27,8 @@ pub(super) struct ContainerRecord {
     pub run: Option<RunRecord>,
     /// How the run before it ended.
     pub previous: Option<Ended>,
+    /// That run, for whoever still reads what it wrote.
+    pub before: Option<RunRecord>,
     pub restart_count: i32,
     /// Why it does not run, if something is in its way (the kubelet's reason cache).
     pub waiting: Option<(Str, Str)>,
@@ -79,6 +81,8 @@ pub(super) struct RunRecord {
 /// A run that was told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopping {
+    /// When it was told: after its hook.
+    pub since: Time,
     /// When it will have ended.
     pub at: Time,
     /// Whether it is killed then, not having ended by itself.
@@ -108,6 +112,7 @@ impl ContainerRecord {
             busy: Busy::Idle,
             run: None,
             previous: None,
+            before: None,
             restart_count: 0,
             waiting: None,
             token: 0,
@@ -191,9 +196,8 @@ impl ContainerRecord {
             stopping: None,
             ended: None,
         };
-        if let Some(before) = self.run.replace(run) {
-            self.previous = before.ended;
-        }
+        self.put_away();
+        self.run = Some(run);
         self.restart_count += i32::from(self.has_ever_run);
         self.has_ever_run = true;
         self.busy = Busy::Idle;
@@ -240,8 +244,13 @@ impl ContainerRecord {
 
     /// Removes its runs from the runtime; how often it ran is remembered.
     pub fn purge(&mut self) {
+        self.put_away();
+    }
+
+    fn put_away(&mut self) {
         if let Some(run) = self.run.take() {
-            self.previous = run.ended;
+            self.previous = run.ended.clone();
+            self.before = Some(run);
         }
     }
 }

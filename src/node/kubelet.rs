@@ -11,7 +11,7 @@
 //! deleted); send what the plan says and hand every answer to `answered`; give every timer back
 //! when it is due, also while the process is down (but not those that are `is_of_process`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use super::admission;
 use super::container::Busy;
 use super::host::Host;
 use super::image::Images;
-use super::logs;
+use super::logs::{self, Written};
 use super::pod_actions::Slot;
 use super::pod_record::{PodRecord, Write};
 use super::pod_worker::Pass;
@@ -41,8 +41,13 @@ pub struct Kubelet {
     pub(super) pods: BTreeMap<Str, Arc<PodRecord>>,
     /// The uid of the pod that the API has under a name.
     pub(super) names: BTreeMap<ObjectKey, Str>,
+    /// Pods that are gone, for whoever still reads what their containers wrote.
+    gone: VecDeque<Arc<PodRecord>>,
     pub(super) is_powered: bool,
 }
+
+/// So many of them.
+const GONE_KEPT: usize = 16;
 
 /// What a pass decided, and what it will wait for, after these times.
 pub type PodPass = (Plan, Vec<(Duration, Timer)>);
@@ -54,6 +59,7 @@ impl Kubelet {
             host: Host::new(node_name.into()),
             pods: BTreeMap::new(),
             names: BTreeMap::new(),
+            gone: VecDeque::new(),
             is_powered: true,
         }
     }
@@ -197,7 +203,9 @@ impl Kubelet {
         for image in images {
             self.host.image_manager.forget(&(uid.clone(), image));
         }
-        self.pods.remove(uid);
+        self.gone.extend(self.pods.remove(uid));
+        let surplus = self.gone.len().saturating_sub(GONE_KEPT);
+        self.gone.drain(..surplus);
     }
 
     /// Takes the answer to a request of a plan. Without it a write that failed would be taken for
@@ -322,6 +330,12 @@ impl Kubelet {
         let uid = self.names.get(pod);
         let record = uid.and_then(|uid| self.pods.get(uid));
         logs::of(record.map(Arc::as_ref), pod, container, previous)
+    }
+
+    /// What the run of a container with this ID wrote, as long as it is known.
+    pub fn written(&self, container_id: &str) -> Option<Written> {
+        let records = self.pods.values().chain(&self.gone);
+        logs::written(records.map(Arc::as_ref), container_id)
     }
 
     /// When a container that could not be pulled, or crashed, is tried again: the end of its

@@ -1,7 +1,7 @@
 //! What a simulated container would have said: a few lines, made of what is known of its run.
 //!
 //! The errors are those of `kubectl logs` (`validateContainerLogStatus` in
-//! `pkg/kubelet/kubelet_pods.go`). Left out: following, times, and `--tail`.
+//! `pkg/kubelet/kubelet_pods.go`). Left out: times, and `--tail`.
 
 use crate::api::ObjectKey;
 use crate::kernel::Time;
@@ -9,6 +9,15 @@ use crate::kernel::Time;
 use super::container::{ContainerRecord, Ended, RunRecord};
 use super::go_duration;
 use super::pod_record::PodRecord;
+
+/// What one run of a container writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Each line with its moment; one may lie ahead.
+    pub lines: Vec<(Time, String)>,
+    /// When the run ended, if it did.
+    pub ended: Option<Time>,
+}
 
 /// The lines of the newest run of a container, or of the one before.
 pub(super) fn of(
@@ -54,17 +63,33 @@ fn waits(container: &ContainerRecord, pod: &str) -> String {
     format!("container {name:?} in pod {pod:?} is waiting to start: {why}")
 }
 
+/// What a run wrote, if it is one of those that are known.
+pub(super) fn written<'a>(
+    records: impl Iterator<Item = &'a PodRecord>,
+    container_id: &str,
+) -> Option<Written> {
+    let containers = records.flat_map(PodRecord::containers).map(|(_, container)| container);
+    let mut runs = containers.flat_map(|container| container.run.iter().chain(&container.before));
+    let run = runs.find(|run| *run.container_id == *container_id)?;
+    let ended = run.ended.as_ref().map(|ended| ended.finished_at);
+    Some(Written { lines: timed_lines(run), ended })
+}
+
 fn lines_of_run(run: &RunRecord) -> Vec<String> {
-    let mut lines = vec![format!("starting {}", run.image)];
+    timed_lines(run).into_iter().map(|(_, line)| line).collect()
+}
+
+fn timed_lines(run: &RunRecord) -> Vec<(Time, String)> {
+    let mut lines = vec![(run.started_at, format!("starting {}", run.image))];
     let last = run.ended.as_ref().map_or(Time::MAX, |e| e.finished_at);
     if run.ready_at <= last {
         let took = go_duration::text(run.ready_at.since(run.started_at));
-        lines.push(format!("ready after {took}"));
+        lines.push((run.ready_at, format!("ready after {took}")));
     }
-    if run.stopping.is_some() {
-        lines.push("received SIGTERM, stopping".into());
+    if let Some(stopping) = run.stopping {
+        lines.push((stopping.since, "received SIGTERM, stopping".into()));
     }
-    lines.extend(run.ended.as_ref().map(last_line));
+    lines.extend(run.ended.as_ref().map(|ended| (ended.finished_at, last_line(ended))));
     lines
 }
 

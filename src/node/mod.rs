@@ -35,4 +35,5 @@ mod life_tests;
 
 pub use image::{ImageBehaviour, Images, Pull};
 pub use kubelet::Kubelet;
+pub use logs::Written;
 pub use timer::{Fired, Timer};

@@ -51,7 +51,9 @@ pub(super) fn stop(
     let Some(run) = container.running_mut() else {
         return (false, None);
     };
-    let planned = Stopping { at: now + hook + takes.min(left), is_killed: takes > left };
+    let since = run.stopping.map_or(now + hook, |before| before.since);
+    let at = now + hook + takes.min(left);
+    let planned = Stopping { since, at, is_killed: takes > left };
     let is_first = run.stopping.is_none();
     if run.stopping.is_some_and(|before| before.at <= planned.at) {
         return (false, None);

@@ -1,5 +1,5 @@
-//! Console lines that go on printing (`kubectl::Following`), for a run that goes back and forth. What
-//! such a line has printed at the moment that is shown is told from the lane's own history of
+//! Console lines that go on printing (`kubectl::Following`), for a run that goes back and forth.
+//! What such a line has printed at the moment that is shown is told from the lane's own history of
 //! changes: it is no part of the run, asks nothing of the world, and is the same whether the moment
 //! was played to or jumped to. What was told is kept, so that going on costs the new changes only.
 //!
@@ -13,6 +13,7 @@ use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, custom};
 use crate::apiserver::{ApiError, Commit, Reason, Request, Response};
 use crate::kernel::Time;
 use crate::kubectl::{Api, Following};
+use crate::node::Written;
 use crate::world::{LaneId, World};
 
 use super::run::Run;
@@ -170,7 +171,9 @@ impl Follower {
                     told.following.change(commit);
                     told.seen = commit.revision;
                 }
-                told.following.pass(run.now().min(stopped.0));
+                let now = run.now().min(stopped.0);
+                told.following.pass(now);
+                told.following.read_on(now, &Past::of(world, Moment(now, u64::MAX)));
             });
         }
         told.at = run.now();
@@ -240,5 +243,9 @@ impl Api for Past<'_> {
 
     fn logs(&self, _: &ObjectKey, _: &Str) -> Option<Vec<String>> {
         None
+    }
+
+    fn written(&self, container_id: &str) -> Option<Written> {
+        self.world.kubelets().iter().find_map(|kubelet| kubelet.written(container_id))
     }
 }

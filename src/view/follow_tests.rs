@@ -268,6 +268,42 @@ fn of_very_many_lines_the_newest_are_kept() {
 }
 
 #[test]
+fn logs_are_read_on_until_the_container_ends_and_no_further() {
+    let mut session = session();
+    to(&mut session, 20);
+    let first = "starting registry.example/web:1\nready after ";
+    let number = enter(&mut session, "kubectl logs -f deploy/web");
+    let before = level(&mut session, number);
+    assert!(before.is_open && before.text.starts_with(first), "{}", before.text);
+    let crash = enter(&mut session, "kubectl logs -f pod/$(app=web)[2] --tail=1 --prefix");
+    to(&mut session, 30);
+    session.act("fault container $(app=web)[2] crash", None, In::Both);
+    session.act("kubectl delete pod/$(app=web)[0] --wait=false", None, In::Both);
+    to(&mut session, 200);
+    let after = level(&mut session, number);
+    let added = after.text.strip_prefix(&*before.text).expect("it goes on");
+    assert_eq!((added, after.is_open), ("received SIGTERM, stopping\nbye\n", false));
+    let crashed = level(&mut session, crash);
+    assert!(crashed.text.lines().all(|line| line.starts_with("[pod/web-")), "{}", crashed.text);
+    assert!(crashed.text.contains("] ready after ") && crashed.text.contains("] fatal: "));
+    assert!(!crashed.is_open && !crashed.text.contains("starting"), "another run is not read");
+    to(&mut session, 25);
+    assert_eq!(level(&mut session, number), before);
+}
+
+#[test]
+fn logs_of_a_container_that_never_ran_are_refused() {
+    let mut session = session();
+    let number = enter(&mut session, "kubectl logs -f deploy/web");
+    assert!(level(&mut session, number).error, "there is no pod yet");
+    to(&mut session, 1);
+    let number = enter(&mut session, "kubectl logs -f deploy/web");
+    let refused = level(&mut session, number);
+    assert!(refused.text.contains("is waiting to start"), "{}", refused.text);
+    assert!(refused.error && !refused.is_open);
+}
+
+#[test]
 fn other_lines_are_not_followed() {
     let mut session = session();
     for line in [

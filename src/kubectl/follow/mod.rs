@@ -1,11 +1,11 @@
-//! Lines that go on printing while time passes: `get -w`, `events -w`, `wait` and `rollout status`.
-//! What such a line has printed is a function of the cluster at the moment at which it was entered
-//! and of the changes since, so whoever has these can tell it for any moment.
+//! Lines that go on printing while time passes: `get -w`, `events -w`, `wait`, `rollout status` and
+//! `logs -f`. What such a line has printed is a function of the cluster at the moment at which it
+//! was entered and of the changes since, so whoever has these can tell it for any moment.
 //!
-//! As in kubectl, several objects are waited for one after the other, and each change is a row, also
-//! if the row is the one before. Left out: `logs -f`, whose lines are no changes of an object, and
-//! watches that break.
+//! As in kubectl, several objects are waited for one after the other, and each change is a row,
+//! also if it reads as the one before. Left out: watches that break.
 
+mod logs;
 mod rollout;
 mod wait;
 mod watch;
@@ -20,6 +20,7 @@ use crate::kernel::Time;
 use super::command::{Command, RolloutAction};
 use super::{Api, Output, parse, resources};
 
+use logs::Tail;
 use rollout::Rollout;
 use wait::Waiting;
 use watch::Watch;
@@ -44,6 +45,7 @@ enum Task {
     Watch(Box<Watch>),
     Wait(Waiting),
     Rollout(Rollout),
+    Logs(Tail),
 }
 
 impl Following {
@@ -56,7 +58,7 @@ impl Following {
                 out.fail(refused);
             }
         }
-        let (task, lasts, is_over) = task(&command, api, &mut out)?;
+        let (task, lasts, is_over) = task(&command, at, api, &mut out)?;
         let deadline = Some(lasts).filter(|lasts| !lasts.is_zero()).map(|lasts| at + lasts);
         let lines = VecDeque::new();
         let mut following = Following { task, deadline, lines, left_out: 0, out, is_over };
@@ -75,8 +77,17 @@ impl Following {
             Task::Watch(watch) => watch.change(commit, out),
             Task::Wait(waiting) => waiting.change(commit, out),
             Task::Rollout(rollout) => rollout.change(commit, out),
+            Task::Logs(_) => false,
         };
         self.take_lines();
+    }
+
+    /// Reads on what containers have written by now; `api` is the cluster at that moment, or later.
+    pub fn read_on(&mut self, now: Time, api: &dyn Api) {
+        if let (false, Task::Logs(tail)) = (self.is_over, &mut self.task) {
+            self.is_over = tail.go_on(now, api, &mut self.out);
+            self.take_lines();
+        }
     }
 
     /// It has become so late.
@@ -85,7 +96,7 @@ impl Following {
             return;
         }
         match &self.task {
-            Task::Watch(_) => {}
+            Task::Watch(_) | Task::Logs(_) => {}
             Task::Wait(waiting) => waiting.is_late(&mut self.out),
             Task::Rollout(_) => self.out.fail("error: timed out waiting for the condition"),
         }
@@ -95,7 +106,7 @@ impl Following {
 
     /// Whether it waits for something, and does not merely watch.
     pub fn waits(&self) -> bool {
-        !matches!(self.task, Task::Watch(_))
+        matches!(self.task, Task::Wait(_) | Task::Rollout(_))
     }
 
     /// Whether nothing more will come.
@@ -136,7 +147,12 @@ impl Following {
 }
 
 /// What a line follows, for how long at most (zero: for ever), and whether that is over already.
-fn task(command: &Command, api: &dyn Api, out: &mut Output) -> Option<(Task, Duration, bool)> {
+fn task(
+    command: &Command,
+    at: Time,
+    api: &dyn Api,
+    out: &mut Output,
+) -> Option<(Task, Duration, bool)> {
     const FOR_EVER: Duration = Duration::ZERO;
     match command {
         Command::Get(select, view) if view.watch => {
@@ -154,6 +170,10 @@ fn task(command: &Command, api: &dyn Api, out: &mut Output) -> Option<(Task, Dur
         Command::Rollout(select, RolloutAction::Status(revision, Some(timeout))) => {
             let (rollout, is_over) = Rollout::begin(select, *revision, api, out);
             Some((Task::Rollout(rollout), *timeout, is_over))
+        }
+        Command::Logs(logs) if logs.follow && !logs.previous => {
+            let (tail, is_over) = Tail::begin(logs, at, api, out);
+            Some((Task::Logs(tail), FOR_EVER, is_over))
         }
         _ => None,
     }

@@ -35,7 +35,7 @@ kubectl controls the Kubernetes cluster manager; here it controls a simulated on
   set                           image, resources, env, selector, serviceaccount
   rollout                       status, history, undo, pause, resume, restart
   cordon, uncordon, drain, taint, top
-  wait, get -w, events -w, rollout status
+  wait, rollout status, get -w, events -w, logs -f
                                 what they follow is printed as time goes on
   explain, api-resources, api-versions, version
 
