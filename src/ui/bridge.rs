@@ -3,26 +3,23 @@
 //! second while time runs, at once after something was done.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::api::{Event, EventType, Kind, Object, ObjectKey, Str};
+use crate::api::{Kind, Object, ObjectKey};
 pub use crate::apiserver::Verb;
 use crate::kernel::Time;
 use crate::kubectl::extend;
 pub use crate::kubectl::{Next, Output};
 pub use crate::manifest::{Hint, Problem, Severity};
-use crate::scenario::shipped;
 pub use crate::scenario::{In as Lanes, Sample, Text};
 use crate::view::inspect::{self, Record, Standing};
 use crate::view::spacetime::{Ask, Diagram};
-use crate::view::{
-    Band, Cost, Divergence, Future, Gap, LogLine, Mark, PassFilter, PassRow, Reason, Session, Stage,
-};
 pub use crate::view::{LaneId, Link, Notice, Pace};
+use crate::view::{PassFilter, PassRow, Reason, Session, Stage};
 
 use super::follow::{Follows, merge};
+pub use super::given_out::{Clock, Entry, EventRow, Failed, ScenarioInfo, Story, scenarios};
 
 /// Both lanes, in the order in which they stand.
 pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
@@ -42,19 +39,6 @@ pub fn index(lane: LaneId) -> usize {
     }
 }
 
-/// A scenario, as it is told.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScenarioInfo {
-    /// Its name in a link.
-    pub id: String,
-    /// Its title.
-    pub title: Text,
-    /// What it shows.
-    pub about: Text,
-    /// What to try first.
-    pub hint: Text,
-}
-
 fn only_lane(session: &Session) -> Option<LaneId> {
     match session.lanes().as_slice() {
         [only] => Some(*only),
@@ -64,89 +48,6 @@ fn only_lane(session: &Session) -> Option<LaneId> {
 
 /// How far behind the end of the run, on the display time, what is put off is marked at most.
 const AHEAD_MS: f64 = 2_500.0;
-
-/// The scenarios to choose from.
-pub fn scenarios() -> Vec<ScenarioInfo> {
-    shipped().iter().map(|shipped| told(&shipped.load())).collect()
-}
-
-fn told(scenario: &crate::scenario::Scenario) -> ScenarioInfo {
-    ScenarioInfo {
-        id: scenario.id.clone(),
-        title: scenario.file.title.clone(),
-        about: scenario.file.about.clone(),
-        hint: scenario.file.hint.clone(),
-    }
-}
-
-/// The moment that is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Clock {
-    /// Simulated.
-    pub now: Time,
-    /// How far the run was computed.
-    pub end: Time,
-    /// On the paced scale, in milliseconds.
-    pub shown: f64,
-    /// A wait that is being skipped.
-    pub gap: Option<Duration>,
-}
-
-/// A line that was run, with what came of it.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Numbered, for drawing.
-    pub id: usize,
-    /// When it was run.
-    pub at: Time,
-    /// The line.
-    pub line: String,
-    /// The answers: one if both lanes gave the same.
-    pub answers: Vec<(Option<LaneId>, Output)>,
-    /// What it goes on printing, if it does; in place of the answers.
-    pub follows: Option<Follows>,
-}
-
-/// A line that was put off and failed when its time had come, with its answers.
-pub type Failed = (String, Vec<(Option<LaneId>, Output)>);
-
-/// A Kubernetes Event, as a row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EventRow {
-    /// When last.
-    pub at: Time,
-    /// Whether it is a cause for worry.
-    pub warning: bool,
-    /// In one word.
-    pub reason: Str,
-    /// About what: `Pod web-5d9-x7k`.
-    pub object: String,
-    /// In a sentence.
-    pub message: Str,
-    /// How often.
-    pub count: i32,
-}
-
-/// What is told of the run. It is read off the whole run, so it is read less often than the stage.
-#[derive(Clone, Debug, Default)]
-pub struct Story {
-    /// The newest lines of the log, newest last.
-    pub log: Vec<LogLine>,
-    /// Stretches of one verdict.
-    pub bands: Vec<Band>,
-    /// What happened when.
-    pub marks: Arc<[Mark]>,
-    /// Waits that were shortened.
-    pub gaps: Vec<Gap>,
-    /// The differing decisions, oldest first.
-    pub divergences: Arc<[Divergence]>,
-    /// What each action cost.
-    pub costs: Arc<[Cost]>,
-    /// The other futures, newest first.
-    pub futures: Arc<[Future]>,
-    /// How many were dropped.
-    pub dropped: u32,
-}
 
 /// The run, and the signals in which the page sees it.
 #[derive(Clone, Copy)]
@@ -191,7 +92,7 @@ pub fn session(link: &str, scenario: Option<&str>) -> (Session, Option<Notice>) 
 impl Run {
     /// Shows a session.
     pub fn new(session: Session) -> Run {
-        let (scenario, only) = (told(session.scenario()), only_lane(&session));
+        let (scenario, only) = (ScenarioInfo::of(session.scenario()), only_lane(&session));
         let run = Run {
             session: StoredValue::new_local(session),
             looked: StoredValue::new_local(Default::default()),
@@ -215,7 +116,7 @@ impl Run {
 
     /// Shows another one.
     pub fn replace(&self, session: Session) {
-        self.scenario.set(told(session.scenario()));
+        self.scenario.set(ScenarioInfo::of(session.scenario()));
         self.only.set(only_lane(&session));
         self.picked.set(None);
         self.session.set_value(session);
@@ -492,7 +393,7 @@ impl Run {
             let objects = lane.into_iter().flat_map(|lane| lane.world.store().list(Kind::Event));
             objects
                 .filter_map(|object| match &**object {
-                    Object::Event(event) => Some(row(event)),
+                    Object::Event(event) => Some(EventRow::of(event)),
                     _ => None,
                 })
                 .collect()
@@ -585,17 +486,5 @@ impl Run {
     /// A lane's trace hash, by which two runs are told to be the same.
     pub fn trace_hash(&self, lane: LaneId) -> u64 {
         self.read(|session| session.trace_hash(lane))
-    }
-}
-
-fn row(event: &Event) -> EventRow {
-    let about = &event.involved_object;
-    EventRow {
-        at: event.last_timestamp.or(event.first_timestamp).map_or(Time::ZERO, |at| at.to_time()),
-        warning: event.kind == EventType::Warning,
-        reason: event.reason.clone(),
-        object: format!("{} {}", about.kind, about.name),
-        message: event.message.clone(),
-        count: event.count,
     }
 }

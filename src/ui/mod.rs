@@ -14,6 +14,7 @@ mod dom;
 mod follow;
 mod format;
 mod frame;
+mod given_out;
 mod header;
 mod i18n;
 mod icon;
