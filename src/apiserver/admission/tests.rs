@@ -123,7 +123,7 @@ fn a_quota_counts_objects_of_any_kind() {
     let used = json!({"count/configmaps": "0", "services.nodeports": "0"});
     server.set_status(&quota, json!({"hard": hard, "used": used}));
     server.create(Kind::ConfigMap, json!({"metadata": {"name": "a"}})).unwrap();
-    let ports = json!([{"port": 80}, {"port": 81}]);
+    let ports = json!([{"name": "a", "port": 80}, {"name": "b", "port": 81}]);
     let service = json!({
         "metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": ports},
     });

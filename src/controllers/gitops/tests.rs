@@ -183,8 +183,10 @@ fn an_ignored_field_counts_as_synced_and_is_written_all_the_same_by_the_next_syn
 #[test]
 fn what_git_no_longer_has_is_pruned_but_never_all_of_it() {
     let mut lab = Lab::new(automated(true), json!({}));
-    let service =
-        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {}});
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+        "spec": {"ports": [{"port": 80}]},
+    });
     lab.git = revision("aaaaaaa1", &[web(2, "x:1"), service]);
     assert_eq!(lab.pass(), 2);
     lab.git = revision("bbbbbbb2", &[web(2, "x:1")]);

@@ -51,7 +51,7 @@ pub fn Circuit(lane: Lane) -> impl IntoView {
     let every = lane.part(|stage| stage.drawn_every);
     let many = move || {
         let n = every.get();
-        (n > 1).then(|| view! { <p class="many">{tr!(flight.many, n = n)}</p> })
+        (n > 1).then(|| view! { <p class="under-way">{tr!(flight.many, n = n)}</p> })
     };
     view! {
         <div
