@@ -63,6 +63,28 @@ check("acting in the past forks; the old future is listed, shown again by keyboa
   await other.close();
 });
 
+check("what a jump in time brings does not grow in, and what time brings does", { path: at("lost-event", 50) }, async (page) => {
+  const growing = () =>
+    page.evaluate(() => document.getAnimations().filter(({ animationName }) => animationName).length);
+  /** The most that were seen to grow in so many frames. */
+  const most = async (frames) => {
+    let seen = 0;
+    for (let frame = 0; frame < frames; frame++) {
+      seen = Math.max(seen, await growing());
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+    }
+    return seen;
+  };
+  for (const key of ["Home", "End"]) {
+    await page.keyboard.press(key);
+    assert.equal(await most(12), 0, `after ${key}`);
+  }
+  await run(page, DELETE);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: /^Play/ }).click();
+  await page.waitForFunction(() => document.getAnimations().some(({ animationName }) => animationName));
+});
+
 check("undo takes the fork back and redo gives it again", { path: at("doubled-event", 9) }, async (page) => {
   await fork(page);
   await page.keyboard.press("Control+z");
