@@ -10,7 +10,7 @@ use crate::kernel::Time;
 use crate::view::range::Range;
 
 use super::canvas::Palette;
-use super::canvas::track::{self, Scale};
+use super::canvas::track::{self, Scale, Sheet};
 use super::dom;
 use super::format;
 use super::i18n::tr;
@@ -150,28 +150,28 @@ fn stretch(page: Page, scale: Memo<Scale>) -> AnyView {
 
 /// Paints the line whenever the run, the size or the colours have changed.
 fn paint(page: Page, bar: NodeRef<Div>, canvas: NodeRef<Canvas>, scale: Memo<Scale>) {
-    let resized = RwSignal::new(0u32);
-    let palette = StoredValue::new(Palette::default());
+    // Measured when it changes: to ask at each drawing would lay out the whole page each time.
+    let sheet = RwSignal::new(Sheet::default());
+    let palette = RwSignal::new(Palette::default());
     Effect::new(move || {
         page.redraw.track();
-        palette.set_value(Palette::read());
-        resized.update(|n| *n += 1);
+        palette.set(Palette::read());
     });
     Effect::new(move || {
         if let Some(bar) = bar.get() {
+            let measured = bar.clone();
             dom::on_resize(&bar, move || {
-                resized.try_update(|n| *n += 1);
+                sheet.try_set(Sheet::measure(&measured));
             });
         }
     });
     Effect::new(move || {
-        let story = page.run.story.get();
-        resized.track();
+        let (story, sheet) = (page.run.story.get(), sheet.get());
         let (Some(canvas), scale) = (canvas.get(), scale.get()) else {
             return;
         };
         let place = |at| page.run.place_of(at);
-        palette.with_value(|palette| track::draw(&canvas, palette, scale, &story, place));
+        palette.with(|palette| track::draw(&canvas, sheet, palette, scale, &story, place));
     });
 }
 

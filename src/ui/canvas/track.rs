@@ -43,6 +43,23 @@ impl Scale {
     }
 }
 
+/// How large the drawing is, in CSS pixels.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sheet {
+    width: f64,
+    height: f64,
+    /// A sixteenth of the type size.
+    unit: f64,
+}
+
+impl Sheet {
+    /// Measures the element that the drawing fills.
+    pub fn measure(element: &web_sys::Element) -> Sheet {
+        let frame = element.get_bounding_client_rect();
+        Sheet { width: frame.width(), height: frame.height(), unit: dom::rem() / 16.0 }
+    }
+}
+
 struct Pen<'a> {
     context: CanvasRenderingContext2d,
     palette: &'a Palette,
@@ -54,12 +71,13 @@ struct Pen<'a> {
 /// Draws it all.
 pub fn draw(
     canvas: &HtmlCanvasElement,
+    sheet: Sheet,
     palette: &Palette,
     scale: Scale,
     story: &Story,
     shown_of: impl Fn(Time) -> f64,
 ) {
-    let Some(pen) = Pen::new(canvas, palette) else {
+    let Some(pen) = Pen::new(canvas, sheet, palette) else {
         return;
     };
     pen.context.clear_rect(0.0, 0.0, pen.width, pen.height);
@@ -93,9 +111,11 @@ pub fn draw(
 }
 
 impl<'a> Pen<'a> {
-    fn new(canvas: &HtmlCanvasElement, palette: &'a Palette) -> Option<Pen<'a>> {
-        let frame = canvas.get_bounding_client_rect();
-        let (width, height) = (frame.width(), frame.height());
+    fn new(
+        canvas: &HtmlCanvasElement,
+        Sheet { width, height, unit }: Sheet,
+        palette: &'a Palette,
+    ) -> Option<Pen<'a>> {
         if width < 1.0 {
             return None;
         }
@@ -104,7 +124,7 @@ impl<'a> Pen<'a> {
         canvas.set_height((height * ratio).round() as u32);
         let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
         context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
-        Some(Pen { context, palette, width, height, unit: dom::rem() / 16.0 })
+        Some(Pen { context, palette, width, height, unit })
     }
 
     fn rect(&self, color: &str, x: f64, y: f64, width: f64, height: f64) {
