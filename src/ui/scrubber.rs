@@ -165,13 +165,24 @@ fn paint(page: Page, bar: NodeRef<Div>, canvas: NodeRef<Canvas>, scale: Memo<Sca
             });
         }
     });
-    Effect::new(move || {
-        let (story, sheet) = (page.run.story.get(), sheet.get());
-        let (Some(canvas), scale) = (canvas.get(), scale.get()) else {
-            return;
-        };
+    // Setting a canvas' font works out the style of the whole page, which the frame does anyway.
+    let asked = StoredValue::new(false);
+    let draw = move || {
+        asked.try_set_value(false);
+        let Some(Some(canvas)) = canvas.try_get_untracked() else { return };
+        let (sheet, scale) = (sheet.get_untracked(), scale.get_untracked());
         let place = |at| page.run.place_of(at);
-        palette.with(|palette| track::draw(&canvas, sheet, palette, scale, &story, place));
+        page.run.story.with_untracked(|story| {
+            palette.with_untracked(|own| track::draw(&canvas, sheet, own, scale, story, place));
+        });
+    };
+    Effect::new(move || {
+        page.run.story.track();
+        (sheet.track(), palette.track(), scale.track(), canvas.track());
+        if !asked.get_value() {
+            asked.set_value(true);
+            request_animation_frame(draw);
+        }
     });
 }
 
