@@ -56,13 +56,32 @@ pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
         let look = gone.with(|(_, left)| left.as_ref().map(|left| left.state))?;
         Some(view! { <span class="going">{drawing(look)}</span> })
     };
+    let button = button_of(lane, uid);
     view! {
         <div class="place">
             {going}
-            {move || uid.get().map(|_| view! { <Pod lane=lane pod=pod/> })}
+            {move || button.get().map(|_| view! { <Pod lane=lane pod=pod/> })}
         </div>
     }
     .into_any()
+}
+
+/// The number of the button for the pod in a place. Another pod gets another one, which grows in;
+/// after a jump in time the one that is there is given to it: to make hundreds anew would be slow.
+fn button_of(lane: Lane, uid: Memo<Option<Str>>) -> Memo<Option<u32>> {
+    let made = StoredValue::new((None, 0));
+    Memo::new(move |_| {
+        let now = uid.get();
+        let mut number = 0;
+        made.update_value(|(last, made)| {
+            if *last != now && (last.is_none() || !lane.is_quiet()) {
+                *made += 1;
+            }
+            last.clone_from(&now);
+            number = *made;
+        });
+        now.map(|_| number)
+    })
 }
 
 #[component]
