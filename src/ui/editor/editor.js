@@ -1,7 +1,7 @@
 // The editor, bundled into dist/editor.js and fetched when it is first entered. It stands in a
 // shadow root: there CodeMirror can bring its styles along under a strict Content-Security-Policy.
 
-import { EditorState } from "@codemirror/state";
+import { Compartment, EditorState, Text } from "@codemirror/state";
 import {
   EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
 } from "@codemirror/view";
@@ -50,6 +50,35 @@ const look = EditorView.theme({
   ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1.5px", textUnderlineOffset: "3px" },
 });
 
+/** A text that is longer, or nests deeper, is not read for its colours: the parser recurses. */
+const LENGTH_READ = 500_000;
+const DEPTH_READ = 500;
+
+/** Whether the colours of a text are worth their reading. The count of brackets is a rough one. */
+function isReadable(doc) {
+  if (doc.length > LENGTH_READ) return false;
+  let depth = 0;
+  for (const piece of doc.iter()) {
+    for (const letter of piece) {
+      if (letter === "[" || letter === "{") depth++;
+      else if (letter === "]" || letter === "}") depth = Math.max(0, depth - 1);
+      if (depth > DEPTH_READ) return false;
+    }
+  }
+  return true;
+}
+
+/** YAML for as long as the text is readable; it changes together with the text. */
+function yamlIfReadable(text) {
+  const language = new Compartment();
+  const of = (doc) => (isReadable(doc) ? yaml() : []);
+  const follow = EditorState.transactionExtender.of(({ docChanged, newDoc, startState }) => {
+    if (!docChanged || isReadable(newDoc) === isReadable(startState.doc)) return null;
+    return { effects: language.reconfigure(of(newDoc)) };
+  });
+  return [language.of(of(Text.of(text.split("\n")))), follow];
+}
+
 /** Puts an editor into `host`. `onChange` gets each new text, `onApply` is Ctrl/Cmd-Enter. */
 function create(host, text, onChange, onApply) {
   const root = host.attachShadow({ mode: "open" });
@@ -66,7 +95,7 @@ function create(host, text, onChange, onApply) {
         keymap.of([{ key: "Mod-Enter", run: () => (onApply(), true) }]),
         lineNumbers(), lintGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(),
         highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(),
-        search({ top: true }), yaml(), indentUnit.of("  "), EditorState.tabSize.of(2),
+        search({ top: true }), yamlIfReadable(text), indentUnit.of("  "), EditorState.tabSize.of(2),
         syntaxHighlighting(colors), look,
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
