@@ -5,6 +5,7 @@ use crate::api::{Generic, Quantity, Value, names};
 use super::container::resource_name;
 use super::errors::Errors;
 use super::meta::path_segment;
+use super::values::text;
 
 /// The longest window, and the longest period of a policy.
 const MAX_WINDOW_SECONDS: i64 = 3600;
@@ -54,10 +55,6 @@ pub fn autoscaler(object: &Generic, old: Option<&Generic>, errors: &mut Errors) 
             scaling_rules(rules, &format!("spec.behavior.{direction}"), errors);
         }
     }
-}
-
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
 fn number(value: &Value, field: &str) -> Option<i64> {

@@ -6,6 +6,7 @@ use crate::api::{Container, PodSpec, Quantity, ResourceRequirements, Str, Value,
 
 use super::errors::Errors;
 use super::probe;
+use super::values::{items, text};
 
 /// All containers of a pod.
 pub fn containers(spec: &PodSpec, path: &str, volumes: &BTreeSet<String>, errors: &mut Errors) {
@@ -63,12 +64,7 @@ fn one(
 
 /// The items of a list that the simulation does not read.
 fn list<'c>(container: &'c Container, field: &str) -> impl Iterator<Item = (usize, &'c Value)> {
-    let list = container.rest.get(field).and_then(Value::as_array);
-    list.into_iter().flatten().enumerate()
-}
-
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value.get(field).and_then(Value::as_str).unwrap_or("")
+    items(container.rest.get(field))
 }
 
 fn ports(container: &Container, path: &str, errors: &mut Errors) {

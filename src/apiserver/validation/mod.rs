@@ -23,6 +23,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod update;
+mod values;
 mod words;
 mod workload;
 

@@ -11,6 +11,7 @@ use crate::api::{FieldError, FieldErrorKind, Fields, Generic, Kind, StrMap, Valu
 
 use super::container::port_name;
 use super::errors::Errors;
+use super::values::{items, text};
 
 const KUBELET_PORT: i64 = 10_250;
 /// `--service-node-port-range`.
@@ -23,14 +24,6 @@ pub fn network(object: &Generic, errors: &mut Errors) {
         Kind::Ingress => ingress(object, errors),
         _ => {}
     }
-}
-
-fn items(list: Option<&Value>) -> impl Iterator<Item = (usize, &Value)> {
-    list.and_then(Value::as_array).into_iter().flatten().enumerate()
-}
-
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
 fn number(value: &Value, field: &str) -> i64 {

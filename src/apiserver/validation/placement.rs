@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::api::{LabelSelector, PodSpec, Value, names};
 
 use super::errors::Errors;
+use super::values::{items, text};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -33,25 +34,17 @@ fn given<'v>(value: &'v Value, field: &str) -> Option<&'v Value> {
     value.get(field).filter(|value| !value.is_null())
 }
 
-fn items<'v>(value: &'v Value, field: &str) -> impl Iterator<Item = (usize, &'v Value)> {
-    value.get(field).and_then(Value::as_array).into_iter().flatten().enumerate()
-}
-
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
-    value.get(field).and_then(Value::as_str).unwrap_or("")
-}
-
 fn node_affinity(rules: &Value, path: &str, errors: &mut Errors) {
     if let Some(required) = given(rules, REQUIRED) {
         let path = format!("{path}.{REQUIRED}.nodeSelectorTerms");
-        if items(required, "nodeSelectorTerms").next().is_none() {
+        if items(required.get("nodeSelectorTerms")).next().is_none() {
             errors.required(&path, "must have at least one node selector term");
         }
-        for (index, term) in items(required, "nodeSelectorTerms") {
+        for (index, term) in items(required.get("nodeSelectorTerms")) {
             node_term(term, &format!("{path}[{index}]"), errors);
         }
     }
-    for (index, rule) in items(rules, PREFERRED) {
+    for (index, rule) in items(rules.get(PREFERRED)) {
         let path = format!("{path}.{PREFERRED}[{index}]");
         weight(rule, &path, errors);
         node_term(
@@ -71,9 +64,9 @@ fn weight(rule: &Value, path: &str, errors: &mut Errors) {
 
 /// `ValidateNodeSelectorTerm`.
 fn node_term(term: &Value, path: &str, errors: &mut Errors) {
-    for (index, rule) in items(term, "matchExpressions") {
+    for (index, rule) in items(term.get("matchExpressions")) {
         let path = format!("{path}.matchExpressions[{index}]");
-        let values = items(rule, "values").count();
+        let values = items(rule.get("values")).count();
         let at = format!("{path}.values");
         match text(rule, "operator") {
             "In" | "NotIn" if values == 0 => {
@@ -95,10 +88,10 @@ fn node_term(term: &Value, path: &str, errors: &mut Errors) {
         let key = text(rule, "key");
         errors.rules(&format!("{path}.key"), key, names::qualified_name(key));
     }
-    for (index, rule) in items(term, "matchFields") {
+    for (index, rule) in items(term.get("matchFields")) {
         let path = format!("{path}.matchFields[{index}]");
         match text(rule, "operator") {
-            "In" | "NotIn" if items(rule, "values").count() != 1 => {
+            "In" | "NotIn" if items(rule.get("values")).count() != 1 => {
                 let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node \
                               field selector";
                 errors.required(&format!("{path}.values"), detail);
@@ -116,10 +109,10 @@ fn node_term(term: &Value, path: &str, errors: &mut Errors) {
 }
 
 fn pod_affinity(rules: &Value, path: &str, errors: &mut Errors) {
-    for (index, term) in items(rules, REQUIRED) {
+    for (index, term) in items(rules.get(REQUIRED)) {
         pod_term(term, &format!("{path}.{REQUIRED}[{index}]"), errors);
     }
-    for (index, rule) in items(rules, PREFERRED) {
+    for (index, rule) in items(rules.get(PREFERRED)) {
         let path = format!("{path}.{PREFERRED}[{index}]");
         weight(rule, &path, errors);
         let term = rule.get("podAffinityTerm").unwrap_or(&Value::Null);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::api::{PodSpec, RestartPolicy, Taint, Toleration, Value, names, selector};
 
 use super::errors::Errors;
+use super::values::{items, text};
 use super::{container, placement, sources};
 
 /// A pod spec.
@@ -36,10 +37,9 @@ pub fn spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
 /// The names of the volumes.
 fn volumes(spec: &PodSpec, path: &str, errors: &mut Errors) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
-    let list = spec.rest.get("volumes").and_then(Value::as_array);
-    for (index, volume) in list.into_iter().flatten().enumerate() {
+    for (index, volume) in items(spec.rest.get("volumes")) {
         let path = format!("{path}[{index}]");
-        let name = volume.get("name").and_then(Value::as_str).unwrap_or("");
+        let name = text(volume, "name");
         let at = format!("{path}.name");
         if name.is_empty() {
             errors.required(&at, "");

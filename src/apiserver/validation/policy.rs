@@ -8,6 +8,7 @@ use crate::api::{
 };
 
 use super::errors::Errors;
+use super::values::text;
 
 /// The largest value of a class that is not one of the system's.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -76,7 +77,7 @@ fn limit_range(range: &Generic, errors: &mut Errors) {
     let mut seen = BTreeSet::new();
     for (index, item) in items.into_iter().flatten().enumerate() {
         let path = format!("spec.limits[{index}]");
-        let kind = item.get("type").and_then(Value::as_str).unwrap_or("");
+        let kind = text(item, "type");
         if kind.is_empty() {
             errors.required(&format!("{path}.type"), "");
         } else if !seen.insert(kind) {

@@ -5,6 +5,7 @@
 use crate::api::{Container, PodSpec, Value};
 
 use super::errors::Errors;
+use super::values::{items, text};
 
 /// All of it.
 pub fn sources(spec: &PodSpec, path: &str, errors: &mut Errors) {
@@ -30,12 +31,8 @@ pub fn sources(spec: &PodSpec, path: &str, errors: &mut Errors) {
     }
 }
 
-fn items(list: Option<&Value>) -> impl Iterator<Item = (usize, &Value)> {
-    list.and_then(Value::as_array).into_iter().flatten().enumerate()
-}
-
 fn needs(source: &Value, field: &str, path: &str, errors: &mut Errors) {
-    if source.get(field).and_then(Value::as_str).unwrap_or("").is_empty() && !source.is_null() {
+    if text(source, field).is_empty() && !source.is_null() {
         errors.required(&format!("{path}.{field}"), "");
     }
 }
