@@ -70,11 +70,12 @@ function isReadable(doc) {
 
 /** YAML for as long as the text is readable; it changes together with the text. */
 function yamlIfReadable(text) {
-  const language = new Compartment();
-  const of = (doc) => (isReadable(doc) ? yaml() : []);
+  const [language, colored, plain] = [new Compartment(), yaml(), []];
+  const of = (doc) => (isReadable(doc) ? colored : plain);
   const follow = EditorState.transactionExtender.of(({ docChanged, newDoc, startState }) => {
-    if (!docChanged || isReadable(newDoc) === isReadable(startState.doc)) return null;
-    return { effects: language.reconfigure(of(newDoc)) };
+    if (!docChanged) return null;
+    const next = of(newDoc);
+    return next === language.get(startState) ? null : { effects: language.reconfigure(next) };
   });
   return [language.of(of(Text.of(text.split("\n")))), follow];
 }

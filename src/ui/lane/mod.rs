@@ -39,7 +39,9 @@ pub struct Lane {
     pub id: LaneId,
     /// What it shows.
     pub stage: RwSignal<Arc<Stage>>,
-    /// Up to which jump in time what is shown has been seen.
+    /// How often time has jumped.
+    jumps: RwSignal<u64>,
+    /// Up to which jump what is shown has been seen.
     settled: RwSignal<u64>,
 }
 
@@ -48,11 +50,11 @@ impl Lane {
     /// neither grows in nor shrinks away. What is made in such a moment has the class `settled`,
     /// for an animation that is only held back would start when the moment is over.
     pub fn is_quiet(&self) -> bool {
-        untrack(|| self.has_jumped())
+        self.jumps.get_untracked() != self.settled.get_untracked()
     }
 
     fn has_jumped(&self) -> bool {
-        Page::get().run.jumps.get() != self.settled.get()
+        self.jumps.get() != self.settled.get()
     }
 
     /// A part of the stage, that changes only when it does.
@@ -69,10 +71,11 @@ impl Lane {
 #[component]
 pub fn LaneView(lane: LaneId) -> impl IntoView {
     let page = Page::get();
+    let (stage, jumps) = (page.run.stages[index(lane)], page.run.jumps);
     let settled = RwSignal::new(u64::MAX);
-    let lane = Lane { id: lane, stage: page.run.stages[index(lane)], settled };
+    let lane = Lane { id: lane, stage, jumps, settled };
     Effect::new(move || {
-        let jump = page.run.jumps.get();
+        let jump = jumps.get();
         request_animation_frame(move || {
             request_animation_frame(move || {
                 settled.try_set(jump);
