@@ -1,6 +1,8 @@
 //! Laying a configuration over an object, and taking out what its manager no longer wants.
 //! Kubernetes: structured-merge-diff `typed/merge.go`, `typed/remove.go`.
 
+use std::collections::BTreeMap;
+
 use serde_json::Map;
 
 use crate::api::{FieldSet, Str, Value};
@@ -71,15 +73,20 @@ fn merge_lists(
     config: &[(Str, &Value)],
     depth: u32,
 ) -> Vec<Value> {
-    let asked = |branch: &Str| config.iter().position(|(other, _)| other == branch);
-    let stored = |branch: &Str| live.iter().find(|(other, _)| other == branch);
-    let (mut list, mut ours, mut theirs) = (Vec::new(), 0, 0);
+    // Of two with one key the first counts.
+    let asked: BTreeMap<&Str, usize> =
+        config.iter().enumerate().rev().map(|(at, (branch, _))| (branch, at)).collect();
+    let stored: BTreeMap<&Str, &Value> =
+        live.iter().rev().map(|(branch, own)| (branch, *own)).collect();
+    let (mut list, mut ours, mut theirs, mut next) = (Vec::new(), 0, 0, 0);
     while ours < live.len() || theirs < config.len() {
         // Of the items that both have, the one that comes next.
-        let shared = config[theirs..].iter().find(|(branch, _)| stored(branch).is_some());
+        while config.get(next).is_some_and(|(b, _)| next < theirs || !stored.contains_key(b)) {
+            next += 1;
+        }
         if let Some((branch, own)) = live.get(ours) {
-            let is_shared = shared.is_some_and(|(next, _)| next == branch);
-            match asked(branch) {
+            let is_shared = config.get(next).is_some_and(|(next, _)| next == branch);
+            match asked.get(branch).copied() {
                 None => {
                     list.push((*own).clone());
                     ours += 1;
@@ -96,8 +103,8 @@ fn merge_lists(
         }
         let Some((branch, item)) = config.get(theirs) else { continue };
         theirs += 1;
-        list.push(match (stored(branch), item) {
-            (Some((_, Value::Object(now))), Value::Object(item)) => {
+        list.push(match (stored.get(branch), item) {
+            (Some(Value::Object(now)), Value::Object(item)) => {
                 Value::Object(merge_maps(schema, path, now, item, depth + 1))
             }
             _ => (*item).clone(),
@@ -227,6 +234,16 @@ mod tests {
             let got = merge(&Schema::of(Kind::Pod), &list(live), &list(config));
             assert_eq!(got, list(merged), "{config} over {live}");
         }
+    }
+
+    #[test]
+    fn thousands_of_items_are_merged_item_by_item() {
+        let list = |of: &str| -> Value {
+            let item = |number: usize| json!({"name": format!("{of}{number}")});
+            json!({"spec": {"containers": (0..20_000).map(item).collect::<Vec<_>>()}})
+        };
+        let got = merge(&Schema::of(Kind::Pod), &list("a"), &list("b"));
+        assert_eq!(got["spec"]["containers"].as_array().map(Vec::len), Some(40_000));
     }
 
     #[test]
