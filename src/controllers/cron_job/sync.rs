@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::api::{
     Fields, Generic, Kind, Object, ObjectKey, OwnerReference, Schedule, TimeZone, Timestamp, Value,
 };
-use crate::apiserver::{ApiError, DeleteOptions, Propagation, Reason, Request};
+use crate::apiserver::{DeleteOptions, Propagation, Reason, Request};
 use crate::controllers::job::JobStatus;
 use crate::controllers::owned::write_status;
 use crate::controllers::{
@@ -253,8 +253,7 @@ impl<'a> Pass<'a> {
                 "FailedDelete",
                 "Deleted job: {error}",
             )),
-            tolerates: ApiError::is_not_found,
-            ..Intent::new(Deed::Delete, Request::Delete(key, options))
+            ..Intent::tolerant(Deed::Delete, Request::Delete(key, options))
         }
     }
 

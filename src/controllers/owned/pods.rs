@@ -36,8 +36,7 @@ pub fn delete(owner: &Arc<Object>, pod: &Pod) -> Intent {
     Intent {
         on_success: Some(EventNote::normal(owner, "SuccessfulDelete", done)),
         on_failure: Some(EventNote::warning(owner, "FailedDelete", "Error deleting: {error}")),
-        tolerates: ApiError::is_not_found,
-        ..Intent::new(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
+        ..Intent::tolerant(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
     }
 }
 

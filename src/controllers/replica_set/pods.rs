@@ -44,8 +44,10 @@ pub fn deletions<'a>(object: &Arc<Object>, pods: impl IntoIterator<Item = &'a Po
         Intent {
             on_success: Some(EventNote::normal(object, "SuccessfulDelete", done)),
             on_failure: Some(EventNote::warning(object, "FailedDelete", "Error deleting: {error}")),
-            tolerates: ApiError::is_not_found,
-            ..Intent::new(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
+            ..Intent::tolerant(
+                Deed::DeletePod,
+                Request::Delete(key_of(pod), DeleteOptions::default()),
+            )
         }
     };
     pods.into_iter().map(delete).collect()

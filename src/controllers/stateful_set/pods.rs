@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::api::{Fields, Generic, Kind, Object, ObjectKey, Pod, PodPhase, PodTemplateSpec, Str};
-use crate::apiserver::{ApiError, DeleteOptions, Reason, Request};
+use crate::apiserver::{DeleteOptions, Reason, Request};
 use crate::client::Cache;
 use crate::controllers::owned::{REVISION_LABEL, key_of, pod_of};
 use crate::controllers::{Batch, Deed, EventNote, Intent};
@@ -135,8 +135,7 @@ pub fn deletion(set: &Arc<Object>, pod: &Pod) -> Intent {
     Intent {
         on_success: Some(EventNote::normal(set, "SuccessfulDelete", done)),
         on_failure: Some(EventNote::warning(set, "FailedDelete", failed)),
-        tolerates: ApiError::is_not_found,
-        ..Intent::new(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
+        ..Intent::tolerant(Deed::DeletePod, Request::Delete(key_of(pod), DeleteOptions::default()))
     }
 }
 
