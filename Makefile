@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build serve test bench measure size record screenshot clean
+.PHONY: help setup build serve test bench measure size screenshot clean
 MAKEFLAGS += --no-print-directory
 
 help: ## Say what there is
@@ -32,11 +32,6 @@ measure: setup ## Measure the built page in Chromium: loading, a frame, going to
 
 size: build ## Weigh the page against its budgets
 	@node .ci/size.mjs
-
-record: setup ## Record which functions the first load needs (after larger changes of the page)
-	@rm -rf dist && LOOPSCOPE_WHOLE=1 bash .ci/build.sh
-	@node .ci/split/record.mjs
-	@rm -rf dist
 
 screenshot: setup ## Build the page and take the README's picture of it
 	@bash .ci/build.sh

@@ -1,19 +1,15 @@
-// The last step of a page build, called by Trunk with the folder that becomes dist/:
-// minifies, bundles the two scripts that are loaded on demand, and writes the
-// Content-Security-Policy.
+// The last step of Trunk's part of a build, called with the folder that becomes dist/: minifies the style,
+// bundles the scripts that are loaded on demand, and writes the Content-Security-Policy.
 
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import * as esbuild from "esbuild";
-import { split } from "./split/split.mjs";
 
 const dist = process.env.TRUNK_STAGING_DIR;
 if (!dist) throw new Error("TRUNK_STAGING_DIR is not set: run `make build`");
 
 await minify();
-// A whole page, with the names of its functions, is what `make record` looks at.
-if (!process.env.LOOPSCOPE_WHOLE) await split(dist, minified);
 // Loaded when it is first needed, so it is no part of the first load.
 await bundle("src/ui/editor/editor.js", "editor.js", "esm");
 await bundle("src/ui/plots/metrics.js", "metrics.js", "esm");
@@ -24,16 +20,12 @@ writePolicy(join(dist, "index.html"));
 
 async function minify() {
   for (const entry of readdirSync(dist, { recursive: true })) {
-    const loader = extname(entry).slice(1);
-    if (loader !== "js" && loader !== "css") continue;
+    // wasm-bindgen's script is not done yet (`opening/main.mjs`).
+    if (extname(entry) !== ".css") continue;
     const file = join(dist, entry);
-    writeFileSync(file, await minified(readFileSync(file, "utf8"), loader));
+    const options = { loader: "css", minify: true, target: "es2022", legalComments: "none" };
+    writeFileSync(file, (await esbuild.transform(readFileSync(file, "utf8"), options)).code);
   }
-}
-
-async function minified(text, loader = "js") {
-  const options = { loader, minify: true, target: "es2022", legalComments: "none" };
-  return (await esbuild.transform(text, options)).code;
 }
 
 async function bundle(source, name, format) {

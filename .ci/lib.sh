@@ -113,7 +113,7 @@ use_page_tools() {
         export PATH="/usr/bin:$PATH"
     fi
     # Names that tell generic functions apart: `.ci/split` goes by them.
-    local mangling="-Csymbol-mangling-version=v0"
+    local mangling="-Csymbol-mangling-version=v0 --cfg=erase_components -Clink-arg=-Map=/work/prof/link.map"
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$mangling
     if has_std_sources; then
         export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 what=${1:-test}
 STEPS=7
-[ "$what" = page ] || STEPS=9
+[ "$what" = page ] || STEPS=8
 
 setup_rust() {
     step "Rust $MIN_RUST or newer"
@@ -77,13 +77,6 @@ setup_packages() {
     say "in node_modules"
 }
 
-setup_split() {
-    step "wasm-split"
-    have wasm-split || apt_install binaryen ||
-        say "without it the page works, and loads in one large piece: install Binaryen to have it in two"
-    have wasm-split && say "$(command -v wasm-split)"
-}
-
 setup_crates() {
     step "Crates of Cargo.lock"
     (use_page_tools && quietly "$TOOLS/log/fetch" limited 900 cargo fetch --locked) ||
@@ -115,12 +108,14 @@ setup_browser() {
     step "Chromium, and a font with Korean letters"
     if [ -z "$(find_chromium)" ]; then
         say "installing Debian's, about half a minute"
-        apt_install chromium fonts-noto-cjk ||
+        apt_install chromium fonts-noto-cjk || [ "$what" = page ] ||
             stop "The browser tests need Chromium: install it or name one with CHROMIUM=/path/to/chromium, then run this again."
     elif have fc-list && [ -z "$(fc-list :lang=ko family)" ]; then
         apt_install fonts-noto-cjk || say "no font with Korean letters; pictures will show boxes"
     fi
-    say "$(find_chromium)"
+    local found
+    found=$(find_chromium)
+    say "${found:-without it the page works, and loads in one large piece}"
 }
 
 # Two clones may be setting up at once; the second waits, then finds everything there.
@@ -134,9 +129,6 @@ setup_tool trunk "$TRUNK_VERSION" trunk "about 4 minutes" \
     --locked --no-default-features --features rustls --debug
 setup_tool wasm-bindgen "$BINDGEN_VERSION" wasm-bindgen-cli "about 4 minutes"
 setup_packages
-setup_split || true
 setup_crates
-if [ "$what" != page ]; then
-    setup_lints
-    setup_browser
-fi
+setup_browser
+[ "$what" = page ] || setup_lints

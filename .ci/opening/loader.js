@@ -1,0 +1,91 @@
+// Stands before wasm-bindgen's script where the program is cut in two (`cut.mjs`). The page starts with the
+// opening, and goes on with the whole program as soon as that is there: the two have their memory, tables
+// and globals in common, so between two calls from the page one can take the other's place.
+// - Whatever a person or the host page does waits until the whole is there.
+// - Where the opening comes to something that it has not got, it traps. Nobody has done anything yet, so
+//   the page is loaded again, and starts with the whole.
+
+import { Decoder } from "../../node_modules/lzma1/lib/decoder.js";
+import { InputBuffer, OutputBuffer } from "../../node_modules/lzma1/lib/streams.js";
+
+const address = import.meta.url.replace(/\.js$/, "_whole.wasm");
+// Kept in the history, which is there in any frame, and outlives loading the page again.
+const WITH_THE_WHOLE = "with the whole";
+const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
+// Lets a module take the opening's place; there is none once the whole has done so.
+let goOn;
+
+/** The opening, as it is asked for and kept: a third smaller than by gzip. */
+export async function unpacked(path) {
+  const response = await fetch(path.replace(/_bg\.wasm$/, "_opening.lzma"));
+  if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);
+  const program = new OutputBuffer();
+  new Decoder().decompress(new InputBuffer(new Uint8Array(await response.arrayBuffer())), program);
+  return program.toArray();
+}
+
+/** The program as it starts; `use` replaces its exports later. */
+export async function begin({ instance, module }, imports, use) {
+  const opening = instance.exports;
+  const continued = (whole) => new WebAssembly.Instance(whole, { ...imports, opening });
+  const fetched = WebAssembly.compileStreaming(fetch(address));
+  // The opening was cut for the page as it opens without a link to a moment.
+  if (location.hash || history.state === WITH_THE_WHOLE) {
+    return { instance: continued(await fetched.catch(fetchedNow)), module };
+  }
+  goOn = (whole) => {
+    goOn = undefined;
+    use(continued(whole).exports);
+  };
+  for (const act of ACTS) addEventListener(act, () => goOn?.(fetchedNow()), { capture: true });
+  addEventListener("error", onError);
+  // What is missing when it is wanted is asked for again, and tells what is wrong.
+  fetched.then((whole) => goOn?.(whole), () => {});
+  return { instance, module };
+}
+
+/** What the program does as it starts. */
+export function run(start) {
+  try {
+    return start();
+  } catch (error) {
+    if (!isTrap(error)) throw error;
+    again();
+    return new Promise(() => {});
+  }
+}
+
+/** Somebody is faster than the network: there is nothing to do but wait for it. */
+function fetchedNow() {
+  const request = new XMLHttpRequest();
+  request.open("GET", address, false);
+  request.overrideMimeType("text/plain; charset=x-user-defined");
+  try {
+    request.send();
+  } catch {
+    throw missing("cannot be reached");
+  }
+  if (request.status >= 400) throw missing(`answers ${request.status}`);
+  return new WebAssembly.Module(Uint8Array.from(request.responseText, (c) => c.charCodeAt(0)));
+}
+
+/** The script in the page tells it to the person by this name. */
+function missing(why) {
+  return Object.assign(new Error(`${address} ${why}`), { name: "PartMissing" });
+}
+
+function onError(event) {
+  if (!isTrap(event.error)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  again();
+}
+
+function isTrap(error) {
+  return goOn && error instanceof WebAssembly.RuntimeError;
+}
+
+function again() {
+  history.replaceState(WITH_THE_WHOLE, "");
+  location.reload();
+}

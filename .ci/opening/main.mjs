@@ -1,0 +1,123 @@
+// Cuts the program of the page in dist/ in two (`cut.mjs`): opens the page in Chromium in the ways in
+// which people meet it first, sees what runs, and leaves out the rest of the program from what is loaded
+// first. Called by `.ci/build.sh`.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import * as esbuild from "esbuild";
+import { compress } from "lzma1";
+import { launch, openPage, SIZES } from "../../tests/e2e/harness.mjs";
+import { observed, opening, REACHED, whole } from "./cut.mjs";
+import { joined } from "./glue.mjs";
+
+const OPENINGS = [
+  {},
+  { theme: "dark", still: true },
+  { lang: "ko", size: SIZES[1] },
+  { size: SIZES[2] },
+  { size: SIZES[3], touch: true },
+  { path: "?embed=1" },
+  { path: "?present=1", size: [1920, 1080] },
+];
+/** How long a page is left to itself once it is ready, in milliseconds. */
+const SETTLED = 1_000;
+/** What Rust uses of WebAssembly. */
+const FEATURES = [
+  "--enable-bulk-memory",
+  "--enable-multivalue",
+  "--enable-mutable-globals",
+  "--enable-nontrapping-float-to-int",
+  "--enable-reference-types",
+  "--enable-sign-ext",
+];
+
+const program = join("dist", find("_bg.wasm"));
+const glue = program.replace("_bg.wasm", ".js");
+const module = readFileSync(program);
+let script = readFileSync(glue, "utf8");
+if (process.env.CHROMIUM) {
+  const reached = await record().finally(() => writeFileSync(program, module));
+  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(module));
+  writeFileSync(program.replace("_bg.wasm", "_opening.lzma"), compress(smaller(opening(module, reached)), 9));
+  rmSync(program);
+  writeFileSync("dist/index.html", preloaded(readFileSync("dist/index.html", "utf8")));
+  script = joined(script);
+}
+await esbuild.build({
+  stdin: { contents: script, resolveDir: ".", sourcefile: basename(glue) },
+  outfile: glue,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  legalComments: "none",
+  logLevel: "warning",
+});
+
+/** The one file in dist/ whose name ends so. */
+function find(ending) {
+  const found = readdirSync("dist").filter((name) => name.endsWith(ending));
+  if (found.length !== 1) throw new Error(`dist holds ${found.length} files *${ending}, not one`);
+  return found[0];
+}
+
+/** The page as it asks for the opening early. The script in it stays: the policy knows it by its hash. */
+function preloaded(page) {
+  return page.replace(/(<link rel="preload" href="[^"]*)_bg\.wasm"[^>]*>/, '$1_opening.lzma" as="fetch" crossorigin>');
+}
+
+/** Which points of the program are reached, a byte for each: 1 or 0. */
+async function record() {
+  writeFileSync(program, observed(module));
+  const running = await launch();
+  let all;
+  try {
+    for (const options of OPENINGS) {
+      const { page, close } = await openPage(running, options);
+      // A second visit finds what the first has kept.
+      for (const again of [false, true]) {
+        if (again) {
+          await page.goto("about:blank");
+          await page.goto(running.address + (options.path ?? ""));
+        }
+        await page.waitForSelector("html[data-ready=true]", { state: "attached" });
+        await page.waitForTimeout(SETTLED);
+        const reached = await seen(page, new URL(basename(glue), running.address).href);
+        all ??= Buffer.alloc(reached.length);
+        for (let point = 0; point < all.length; point++) all[point] |= reached[point];
+      }
+      await close();
+    }
+  } finally {
+    await running.close();
+  }
+  return all;
+}
+
+async function seen(page, glue) {
+  const text = await page.evaluate(
+    async ({ glue, REACHED }) => {
+      const bytes = new Uint8Array((await (await import(glue)).default())[REACHED].buffer);
+      let text = "";
+      for (let at = 0; at < bytes.length; at += 4096) {
+        text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+      }
+      return text;
+    },
+    { glue, REACHED },
+  );
+  return Buffer.from(text, "latin1");
+}
+
+/** The opening as Binaryen simplifies it, now that so much of it is gone. */
+function smaller(bytes) {
+  const folder = mkdtempSync(join(tmpdir(), "loopscope-"));
+  const file = join(folder, "opening.wasm");
+  writeFileSync(file, bytes);
+  execFileSync("wasm-opt", [...FEATURES, "-Oz", file, "-o", file]);
+  const written = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return written;
+}

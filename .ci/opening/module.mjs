@@ -1,0 +1,149 @@
+// Reads and writes WebAssembly modules as far as cutting one needs it. Sections are kept as bytes; what
+// is in them is read by the library wasmparser.
+// https://webassembly.github.io/spec/core/binary/modules.html
+
+import wasmparser from "wasmparser";
+
+const { BinaryReader, BinaryReaderState: State } = wasmparser;
+
+/** The numbers of sections. */
+export const Section = {
+  CUSTOM: 0,
+  IMPORT: 2,
+  TABLE: 4,
+  MEMORY: 5,
+  GLOBAL: 6,
+  EXPORT: 7,
+  CODE: 10,
+  DATA: 11,
+  DATA_COUNT: 12,
+};
+/** What an import or an export is of. */
+export const External = { TABLE: 1, MEMORY: 2, GLOBAL: 3 };
+const MAGIC = Buffer.from("\0asm\x01\0\0\0", "latin1");
+
+/** A number in LEB128, unsigned. */
+export function leb(value) {
+  const bytes = [];
+  for (; value > 0x7f; value >>>= 7) bytes.push((value & 0x7f) | 0x80);
+  bytes.push(value);
+  return Buffer.from(bytes);
+}
+
+/** The number in LEB128 at a place, and the place after it. */
+function number(bytes, at) {
+  let value = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++];
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return [value, at];
+  }
+}
+
+/** Bytes with their length before them. */
+export function sized(...parts) {
+  const bytes = Buffer.concat(parts);
+  return Buffer.concat([leb(bytes.length), bytes]);
+}
+
+export function text(characters) {
+  return sized(Buffer.from(characters));
+}
+
+/** Entries with their count before them. */
+export function counted(entries) {
+  return Buffer.concat([leb(entries.length), ...entries]);
+}
+
+/** The sections of a module by their number, in their order; without names and other custom ones. */
+export function sections(module) {
+  const found = new Map();
+  for (let at = MAGIC.length; at < module.length; ) {
+    const id = module[at];
+    const [length, start] = number(module, at + 1);
+    at = start + length;
+    if (id !== Section.CUSTOM) found.set(id, module.subarray(start, at));
+  }
+  return found;
+}
+
+/** The module that has these sections. */
+export function assembled(sections) {
+  const parts = [...sections].flatMap(([id, bytes]) => [Buffer.from([id]), sized(bytes)]);
+  return Buffer.concat([MAGIC, ...parts]);
+}
+
+/** A section of entries with more of them at its end. */
+export function extended(section, more) {
+  const [count, at] = number(section, 0);
+  return Buffer.concat([leb(count + more.length), section.subarray(at), ...more]);
+}
+
+/** Reads a module; `see(state, result, start, end)` is told of each thing and where in `module` it is. */
+function read(module, see) {
+  const reader = new BinaryReader();
+  reader.setData(module.buffer, module.byteOffset, module.byteOffset + module.length);
+  for (let start = 0; reader.read(); ) {
+    const end = reader.position - module.byteOffset;
+    see(reader.state, reader.result, start, end);
+    start = end;
+  }
+  if (reader.error) throw reader.error;
+}
+
+/**
+ * The bodies of a module's functions, one after the other: what `rewrite(operators)` makes of each.
+ * `operators` is a list of `{ code, bytes }`, the last of them the function's `end`; what comes back is
+ * a list of bytes, or `null` for a body that is left out: it traps.
+ */
+export function rewritten(module, rewrite) {
+  const bodies = [];
+  let locals;
+  let operators;
+  read(module, (state, result, start, end) => {
+    if (state === State.BEGIN_FUNCTION_BODY) {
+      locals = result.locals.map(({ count, type }) => Buffer.from([...leb(count), coded(type)]));
+      operators = [];
+    } else if (state === State.CODE_OPERATOR) {
+      operators.push({ code: result.code, bytes: module.subarray(start, end) });
+    } else if (state === State.END_FUNCTION_BODY) {
+      const body = rewrite(operators);
+      bodies.push(body ? sized(counted(locals), ...body) : sized(Buffer.from([0, UNREACHABLE, END])));
+    }
+  });
+  return counted(bodies);
+}
+
+const UNREACHABLE = 0x00;
+const END = 0x0b;
+
+/**
+ * The tables, memories and globals that a module defines, in their order:
+ * `{ kind, index, type }` each, the type as it stands in an import.
+ */
+export function definitions(module) {
+  const found = [];
+  const add = (kind, type) => {
+    const index = found.filter((other) => other.kind === kind).length;
+    found.push({ kind, index, type: Buffer.from(type) });
+  };
+  read(module, (state, result) => {
+    if (state === State.TABLE_SECTION_ENTRY) {
+      add(External.TABLE, [coded(result.elementType), ...limits(result.limits)]);
+    } else if (state === State.MEMORY_SECTION_ENTRY) {
+      add(External.MEMORY, limits(result.limits));
+    } else if (state === State.BEGIN_GLOBAL_SECTION_ENTRY) {
+      add(External.GLOBAL, [coded(result.type.contentType), result.type.mutability]);
+    }
+  });
+  return found;
+}
+
+function limits({ initial, maximum }) {
+  return maximum === undefined ? [0, ...leb(initial)] : [1, ...leb(initial), ...leb(maximum)];
+}
+
+/** The byte that stands for a type: the library tells it as a negative number. */
+function coded(type) {
+  return (type.kind ?? type) & 0x7f;
+}

@@ -1,0 +1,138 @@
+// The program comes in two parts (`.ci/opening`): what runs as the page opens, and the whole, which takes
+// over. What a person does before the whole is there waits for it, and is done; what the first part
+// has not got is done by the whole.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import binaryen from "binaryen";
+import { observed, opening, whole } from "../../.ci/opening/cut.mjs";
+import { assembled, rewritten, Section, sections } from "../../.ci/opening/module.mjs";
+import { useBrowser } from "./harness.mjs";
+
+const { check } = useBrowser();
+const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
+const files = readdirSync(dist);
+const isCut = files.some((name) => name.endsWith("_whole.wasm"));
+const skip = !isCut && "the page is in one piece: it was built without Chromium";
+const ready = "html[data-ready=true]";
+/** Long enough to open the page and type a line, in milliseconds. */
+const LATE = 4_000;
+
+/** Opens the page anew, as by its plain address; `answer` gives what is asked for by this pattern. */
+async function openAnew(page, pattern, answer) {
+  const [address] = page.url().split("#");
+  await page.goto("about:blank");
+  await page.route(pattern, answer);
+  await page.goto(address);
+  await page.waitForSelector(ready, { state: "attached" });
+}
+
+/** Opens the page anew with the whole late; tells whether it has come. */
+async function openWithLateWhole(page) {
+  const all = { came: false };
+  await openAnew(page, /_whole\.wasm$/, async (route) => {
+    await new Promise((done) => setTimeout(done, LATE));
+    all.came = true;
+    await route.continue();
+  });
+  return all;
+}
+
+async function getDeployments(page) {
+  await page.keyboard.press("/");
+  await page.keyboard.type("kubectl get deployments -o name");
+  await page.keyboard.press("Enter");
+}
+
+for (const options of [{}, { lang: "ko", theme: "dark", size: [1280, 720] }, { path: "?embed=1" }]) {
+  check(`the page ${JSON.stringify(options)} opens without the whole program`, { skip, ...options }, async (page) => {
+    const all = await openWithLateWhole(page);
+    assert.ok(!all.came, "it has waited for the whole");
+  });
+}
+
+check("what is done before the whole program is there waits, and is done", { skip }, async (page) => {
+  const all = await openWithLateWhole(page);
+  await getDeployments(page);
+  await page.getByText("deployment.apps/web").first().waitFor();
+  assert.ok(all.came, "a line was answered by a program that was not there");
+});
+
+check(
+  "a page whose opening comes to what it has not got loads again, with the whole program",
+  { skip, expect: /_whole\.wasm net::ERR_ABORTED/ },
+  async (page) => {
+    const parts = sections(readFileSync(dist + files.find((name) => name.endsWith("_bg.wasm"))));
+    const nothing = assembled(parts.set(Section.CODE, rewritten(assembled(parts), () => null)));
+    await openAnew(page, /_bg\.wasm$/, (route) =>
+      route.fulfill({ body: nothing, contentType: "application/wasm" }),
+    );
+    await getDeployments(page);
+    await page.getByText("deployment.apps/web").first().waitFor();
+  },
+);
+
+check(
+  "a program of which a part is missing says so",
+  // What is pressed after that finds a program that has stopped.
+  { skip, expect: /whole\.wasm|404|Failed to load|unreachable|borrowed|RuntimeError/ },
+  async (page) => {
+    await openAnew(page, /_whole\.wasm$/, (route) => route.fulfill({ status: 404 }));
+    await getDeployments(page);
+    const failure = page.locator("#failure");
+    await failure.waitFor();
+    assert.match(await failure.textContent(), /reload/i);
+  },
+);
+
+/** Branches both ways, calls through a table, and keeps what it does in a global and in memory. */
+const PROGRAM = `(module
+  (import "page" "tell" (func $tell (param i32)))
+  (memory (export "memory") 1)
+  (table (export "table") 3 funcref)
+  (elem (i32.const 1) $count $rare)
+  (global $times (mut i32) (i32.const 7))
+  (data (i32.const 16) "hello")
+  (func $count (export "count") (param i32) (result i32)
+    (block $usual
+      (br_if $usual (i32.eqz (local.get 0)))
+      (call $tell (i32.const 5))
+      (return (i32.const 9)))
+    (if (i32.eq (global.get $times) (i32.const 8))
+      (then (call $tell (i32.const 1)))
+      (else (global.set $times (i32.const 8))))
+    (i32.load8_u (i32.const 16)))
+  (func $rare (export "rare") (result i32) (call $tell (i32.const 2)) (i32.const 3)))`;
+
+check("a program that is cut does what was seen, traps elsewhere, and goes on as a whole", {}, async (page) => {
+  const module = Buffer.from(binaryen.parseText(PROGRAM).emitBinary());
+  const run = (steps, ...modules) =>
+    page.evaluate(`(() => {
+      const told = [];
+      const start = (bytes, more) => new WebAssembly.Instance(
+        new WebAssembly.Module(Uint8Array.from(bytes)), { page: { tell: (x) => told.push(x) }, ...more }).exports;
+      const tried = (act) => { try { return act(); } catch (error) { return error.constructor.name; } };
+      return (${steps})(${modules.map((bytes) => `[${[...bytes]}]`)}, start, tried, told);
+    })()`);
+  const seen = await run(
+    (bytes, start) => {
+      const program = start(bytes);
+      program.count(0);
+      return [...new Uint8Array(program.reached.buffer)];
+    },
+    observed(module),
+  );
+  const outcome = await run(
+    (first, rest, start, tried, told) => {
+      const opening = start(first);
+      const done = [() => opening.count(0), () => opening.count(1), () => opening.rare()].map(tried);
+      const all = start(rest, { opening });
+      return [...done, all.count(0), all.count(1), all.rare(), opening.table.get(2)(), told];
+    },
+    opening(module, seen),
+    whole(module),
+  );
+  const letter = "h".charCodeAt(0);
+  assert.deepEqual(outcome, [letter, "RuntimeError", "RuntimeError", letter, 9, 3, 3, [1, 5, 2, 2]]);
+});
