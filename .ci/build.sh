@@ -22,7 +22,7 @@ if [ -n "$CHROMIUM" ]; then
 else
     say "there is no Chromium to see what runs as it opens: the page stays in one piece, and its first load large"
 fi
-CHROMIUM=$CHROMIUM node .ci/opening/main.mjs || stop "The program could not be cut in two: the error above says why."
+CHROMIUM=$CHROMIUM PAGE_MAP=$PAGE_MAP node .ci/opening/main.mjs || stop "The program could not be cut in two: the error above says why."
 # Trunk keeps an unchanged file's time; the check above goes by this one.
 touch dist/index.html
 say "built dist/"

@@ -1,15 +1,15 @@
-// The last step of Trunk's part of a build, called with the folder that becomes dist/: minifies the style,
-// bundles the scripts that are loaded on demand, and writes the Content-Security-Policy.
+// The last step of Trunk's part of a build, called with the folder that becomes dist/: joins the style
+// sheets, bundles the scripts that are loaded on demand, and writes the Content-Security-Policy.
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as esbuild from "esbuild";
 
 const dist = process.env.TRUNK_STAGING_DIR;
 if (!dist) throw new Error("TRUNK_STAGING_DIR is not set: run `make build`");
 
-await minify();
+await joinStyles();
 // Loaded when it is first needed, so it is no part of the first load.
 await bundle("src/ui/editor/editor.js", "editor.js", "esm");
 await bundle("src/ui/plots/metrics.js", "metrics.js", "esm");
@@ -18,14 +18,20 @@ writeCode();
 await bundle("src/ui/embed/loop-scope.js", "loop-scope.js", "iife");
 writePolicy(join(dist, "index.html"));
 
-async function minify() {
-  for (const entry of readdirSync(dist, { recursive: true })) {
-    // wasm-bindgen's script is not done yet (`opening/main.mjs`).
-    if (extname(entry) !== ".css") continue;
-    const file = join(dist, entry);
-    const options = { loader: "css", minify: true, target: "es2022", legalComments: "none" };
-    writeFileSync(file, (await esbuild.transform(readFileSync(file, "utf8"), options)).code);
-  }
+/** All style sheets in one, in the order in which the page names them: fewer requests, and fewer bytes. */
+async function joinStyles() {
+  const file = join(dist, "index.html");
+  const html = readFileSync(file, "utf8");
+  const [first, ...more] = html.matchAll(/<link rel="stylesheet" href="\.\/([^"]+)"[^>]*>\s*/g);
+  const names = [first, ...more].map(([, name]) => join(dist, name));
+  const all = names.map((name) => readFileSync(name, "utf8")).join("");
+  const options = { loader: "css", minify: true, target: "es2022", legalComments: "none" };
+  const { code } = await esbuild.transform(all, options);
+  const name = `style-${createHash("sha256").update(code).digest("hex").slice(0, 16)}.css`;
+  names.forEach((sheet) => rmSync(sheet));
+  writeFileSync(join(dist, name), code);
+  const link = `<link rel="stylesheet" href="./${name}">\n`;
+  writeFileSync(file, more.reduce((text, [old]) => text.replace(old, ""), html.replace(first[0], link)));
 }
 
 async function bundle(source, name, format) {

@@ -10,6 +10,8 @@ WASM=wasm32-unknown-unknown
 TOOLS="${XDG_CACHE_HOME:-$HOME/.cache}/loopscope/tools"
 # The browser build may use another Rust than native builds do, so it has a target folder to itself.
 PAGE_TARGET="${CARGO_TARGET_DIR:-$PWD/target}/page"
+# What the linker says of where things lie in the page's program.
+PAGE_MAP="$PAGE_TARGET/loopscope.map"
 
 STEP=0
 # step TEXT: the next of $STEPS steps begins.
@@ -112,14 +114,15 @@ use_page_tools() {
     if [ "$(wasm_way)" = debian ]; then
         export PATH="/usr/bin:$PATH"
     fi
-    # Names that tell generic functions apart: `.ci/split` goes by them.
-    local mangling="-Csymbol-mangling-version=v0 --cfg=erase_components -Clink-arg=-Map=/work/prof/link.map"
-    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$mangling
+    # Views of one type are smaller than views of many; where constants lie is told to `.ci/opening`.
+    local flags=(--cfg=erase_components "-Clink-arg=-Map=$PAGE_MAP")
     if has_std_sources; then
         export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
         export CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size
-        export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$mangling -Zunstable-options -Cpanic=immediate-abort"
+        flags+=(-Zunstable-options -Cpanic=immediate-abort)
     fi
+    CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
+    export CARGO_ENCODED_RUSTFLAGS
 }
 
 # find_chromium: prints the browser that the tests drive, or nothing.

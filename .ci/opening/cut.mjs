@@ -3,7 +3,7 @@
 // A stretch goes from one of these points to the end of the block that it is in: the start of a function,
 // the start of a branch, what follows a conditional jump, what follows the end of a block.
 
-import { assembled, counted, definitions, extended, External, leb, rewritten } from "./module.mjs";
+import { assembled, counted, data, definitions, extended, External, leb, rewritten } from "./module.mjs";
 import { Section, sections, text } from "./module.mjs";
 
 /** Under this name the opening gives the whole what it has defined. */
@@ -87,18 +87,25 @@ export function opening(module, reached) {
   return assembled(parts);
 }
 
-/** The program as it goes on from where the opening is: what that defined is imported. */
-export function whole(module) {
+/** A program with other contents of its memory. */
+export function filled(module, memory) {
+  const parts = sections(module);
+  parts.delete(Section.DATA_COUNT);
+  return assembled(parts.set(Section.DATA, data(memory)));
+}
+
+/**
+ * The program as it goes on from where the opening is: what that defined is imported, and its memory gets
+ * what it has not got yet.
+ */
+export function whole(module, memory) {
   const parts = sections(module);
   const taken = definitions(module).map(({ kind, index, type }) =>
     Buffer.concat([text(OPENING), text(handed(kind, index)), Buffer.from([kind]), type]),
   );
   parts.set(Section.IMPORT, extended(parts.get(Section.IMPORT), taken));
-  // The memory holds its data already.
-  for (const id of [Section.TABLE, Section.MEMORY, Section.GLOBAL, Section.DATA, Section.DATA_COUNT]) {
-    parts.delete(id);
-  }
-  return assembled(parts);
+  for (const id of [Section.TABLE, Section.MEMORY, Section.GLOBAL]) parts.delete(id);
+  return filled(assembled(parts), memory);
 }
 
 function handed(kind, index) {

@@ -9,17 +9,19 @@ import { basename, join } from "node:path";
 import * as esbuild from "esbuild";
 import { compress } from "lzma1";
 import { launch, openPage, SIZES } from "../../tests/e2e/harness.mjs";
-import { observed, opening, REACHED, whole } from "./cut.mjs";
+import { divided } from "./constants.mjs";
+import { filled, observed, opening, REACHED, whole } from "./cut.mjs";
 import { joined } from "./glue.mjs";
 
+/** As in `openPage`; languages as browsers tell them: with a region, without, and one that we do not speak. */
 const OPENINGS = [
-  {},
-  { theme: "dark", still: true },
-  { lang: "ko", size: SIZES[1] },
-  { size: SIZES[2] },
-  { size: SIZES[3], touch: true },
-  { path: "?embed=1" },
-  { path: "?present=1", size: [1920, 1080] },
+  { lang: "en-US" },
+  { lang: "en-GB", theme: "dark", still: true },
+  { lang: "en", size: SIZES[2] },
+  { lang: "ko-KR", size: SIZES[1] },
+  { lang: "ko", path: "?embed=1" },
+  { lang: "de-DE", size: SIZES[3], touch: true },
+  { lang: "fr", path: "?present=1", size: [1920, 1080] },
 ];
 /** How long a page is left to itself once it is ready, in milliseconds. */
 const SETTLED = 1_000;
@@ -33,14 +35,19 @@ const FEATURES = [
   "--enable-sign-ext",
 ];
 
+/** Flat first: what is left over of a branch then goes together with what is left around it. */
+const PASSES = ["--low-memory-unused", "--flatten", "--rereloop", "-Oz", "-Oz"];
+
 const program = join("dist", find("_bg.wasm"));
 const glue = program.replace("_bg.wasm", ".js");
 const module = readFileSync(program);
 let script = readFileSync(glue, "utf8");
 if (process.env.CHROMIUM) {
   const reached = await record().finally(() => writeFileSync(program, module));
-  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(module));
-  writeFileSync(program.replace("_bg.wasm", "_opening.lzma"), compress(smaller(opening(module, reached)), 9));
+  const first = smaller(opening(module, reached));
+  const [ours, others] = divided(first, readFileSync(process.env.PAGE_MAP, "utf8"));
+  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(module, others));
+  writeFileSync(program.replace("_bg.wasm", "_opening.lzma"), compress(filled(first, ours), 9));
   rmSync(program);
   writeFileSync("dist/index.html", preloaded(readFileSync("dist/index.html", "utf8")));
   script = joined(script);
@@ -116,7 +123,7 @@ function smaller(bytes) {
   const folder = mkdtempSync(join(tmpdir(), "loopscope-"));
   const file = join(folder, "opening.wasm");
   writeFileSync(file, bytes);
-  execFileSync("wasm-opt", [...FEATURES, "-Oz", file, "-o", file]);
+  execFileSync("wasm-opt", [...FEATURES, ...PASSES, file, "-o", file]);
   const written = readFileSync(file);
   rmSync(folder, { recursive: true });
   return written;

@@ -20,6 +20,9 @@ export const Section = {
 };
 /** What an import or an export is of. */
 export const External = { TABLE: 1, MEMORY: 2, GLOBAL: 3 };
+const UNREACHABLE = 0x00;
+const END = 0x0b;
+const CONSTANT = 0x41;
 const MAGIC = Buffer.from("\0asm\x01\0\0\0", "latin1");
 
 /** A number in LEB128, unsigned. */
@@ -114,9 +117,6 @@ export function rewritten(module, rewrite) {
   return counted(bodies);
 }
 
-const UNREACHABLE = 0x00;
-const END = 0x0b;
-
 /**
  * The tables, memories and globals that a module defines, in their order:
  * `{ kind, index, type }` each, the type as it stands in an import.
@@ -137,6 +137,52 @@ export function definitions(module) {
     }
   });
   return found;
+}
+
+/** The numbers in a module's code that may be addresses: constants, and what memory is accessed at. */
+export function numbers(module) {
+  const found = new Set();
+  read(module, (state, result) => {
+    if (state !== State.CODE_OPERATOR) return;
+    const { code, literal, memoryAddress } = result;
+    if (code === CONSTANT) found.add(literal >>> 0);
+    if (memoryAddress) found.add(Number(memoryAddress.offset));
+  });
+  return found;
+}
+
+/** What a module puts into its memory as it starts: the bytes from its lowest address to its highest. */
+export function image(module) {
+  const parts = [];
+  let start = 0;
+  read(module, (state, result) => {
+    if (state === State.OFFSET_EXPRESSION_OPERATOR && result.code === CONSTANT) start = result.literal >>> 0;
+    if (state === State.DATA_SECTION_ENTRY_BODY) parts.push({ start, bytes: result.data });
+  });
+  const base = Math.min(...parts.map(({ start }) => start));
+  const bytes = Buffer.alloc(Math.max(...parts.map(({ start, bytes }) => start + bytes.length)) - base);
+  for (const { start, bytes: part } of parts) bytes.set(part, start - base);
+  return { base, bytes };
+}
+
+/** The section that puts parts, `{ start, bytes }` each, into memory. */
+export function data(parts) {
+  return counted(parts.map(({ start, bytes }) => Buffer.concat([placed(start), sized(bytes)])));
+}
+
+/** What stands before a segment: that it is active, and the constant that is its address. */
+function placed(address) {
+  return Buffer.from([0, CONSTANT, ...signed(address), END]);
+}
+
+/** A number of 32 bits in LEB128, signed. */
+function signed(value) {
+  const bytes = [];
+  for (let rest = value | 0; ; rest >>= 7) {
+    const isLast = rest >= -64 && rest < 64;
+    bytes.push((rest & 0x7f) | (isLast ? 0 : 0x80));
+    if (isLast) return bytes;
+  }
 }
 
 function limits({ initial, maximum }) {

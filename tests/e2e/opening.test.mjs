@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import binaryen from "binaryen";
+import { compress, decompress } from "lzma1";
 import { observed, opening, whole } from "../../.ci/opening/cut.mjs";
 import { assembled, rewritten, Section, sections } from "../../.ci/opening/module.mjs";
 import { useBrowser } from "./harness.mjs";
@@ -45,7 +46,13 @@ async function getDeployments(page) {
   await page.keyboard.press("Enter");
 }
 
-for (const options of [{}, { lang: "ko", theme: "dark", size: [1280, 720] }, { path: "?embed=1" }]) {
+const OPENINGS = [
+  { lang: "en-US" },
+  { lang: "ko-KR", theme: "dark", size: [1280, 720] },
+  { lang: "es-MX", size: [412, 915] },
+  { path: "?embed=1", size: [800, 500] },
+];
+for (const options of OPENINGS) {
   check(`the page ${JSON.stringify(options)} opens without the whole program`, { skip, ...options }, async (page) => {
     const all = await openWithLateWhole(page);
     assert.ok(!all.came, "it has waited for the whole");
@@ -63,11 +70,11 @@ check(
   "a page whose opening comes to what it has not got loads again, with the whole program",
   { skip, expect: /_whole\.wasm net::ERR_ABORTED/ },
   async (page) => {
-    const parts = sections(readFileSync(dist + files.find((name) => name.endsWith("_bg.wasm"))));
-    const nothing = assembled(parts.set(Section.CODE, rewritten(assembled(parts), () => null)));
-    await openAnew(page, /_bg\.wasm$/, (route) =>
-      route.fulfill({ body: nothing, contentType: "application/wasm" }),
-    );
+    const file = readFileSync(dist + files.find((name) => name.endsWith("_opening.lzma")));
+    const module = Buffer.from(decompress(file));
+    const parts = sections(module).set(Section.CODE, rewritten(module, () => null));
+    const body = Buffer.from(compress(assembled(parts), 1));
+    await openAnew(page, /_opening\.lzma$/, (route) => route.fulfill({ body }));
     await getDeployments(page);
     await page.getByText("deployment.apps/web").first().waitFor();
   },
@@ -131,7 +138,7 @@ check("a program that is cut does what was seen, traps elsewhere, and goes on as
       return [...done, all.count(0), all.count(1), all.rare(), opening.table.get(2)(), told];
     },
     opening(module, seen),
-    whole(module),
+    whole(module, []),
   );
   const letter = "h".charCodeAt(0);
   assert.deepEqual(outcome, [letter, "RuntimeError", "RuntimeError", letter, 9, 3, 3, [1, 5, 2, 2]]);

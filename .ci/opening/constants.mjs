@@ -1,0 +1,86 @@
+// Which constants the opening can come to: those that its code names, those that these point to, and so
+// on. The linker's map says where each begins and ends. Whatever looks like an address counts as one, so
+// that rather too many are kept than too few.
+
+import { image, numbers } from "./module.mjs";
+
+const POINTER = 4;
+
+/**
+ * The memory of a program as it starts, in two: what the opening can come to, and the others. Both are
+ * lists of `{ start, bytes }`. `map` is what the linker wrote.
+ */
+export function divided(opening, map) {
+  const memory = image(opening);
+  const { base, bytes } = memory;
+  const ours = Buffer.alloc(bytes.length);
+  const others = [];
+  let last = base;
+  const reached = reachable(opening, memory, constants(map)).sort((one, other) => one.start - other.start);
+  for (const { start, end } of [...reached, { start: base + bytes.length, end: 0 }]) {
+    // The others may not touch what is ours: the opening may have written there.
+    if (start > last) others.push({ start: last, bytes: bytes.subarray(last - base, start - base) });
+    if (end > start) bytes.copy(ours, start - base, start - base, Math.min(end - base, bytes.length));
+    last = Math.max(last, end);
+  }
+  return [withoutZeros(base, ours), others];
+}
+
+/** What is in memory but longer stretches of zeros. */
+function withoutZeros(base, bytes) {
+  const LONG = 8;
+  const parts = [];
+  for (let at = 0; at < bytes.length; ) {
+    const start = at;
+    let zeros = 0;
+    while (at < bytes.length && zeros < LONG) zeros = bytes[at++] === 0 ? zeros + 1 : 0;
+    if (at - zeros > start) parts.push({ start: base + start, bytes: bytes.subarray(start, at - zeros) });
+  }
+  return parts;
+}
+
+/** The constants, `{ start, end }` each, in the order of their addresses. */
+function constants(map) {
+  const lines = map.slice(map.search(/^ +- .* DATA$/m)).split("\n");
+  const found = lines.map((line) => /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\S.*:\(/.exec(line));
+  const ranges = found.filter(Boolean).map(([, start, size]) => {
+    return { start: parseInt(start, 16), end: parseInt(start, 16) + parseInt(size, 16) };
+  });
+  return ranges.sort((one, other) => one.start - other.start);
+}
+
+function reachable(opening, { base, bytes }, all) {
+  const found = new Set();
+  const todo = [];
+  const end = base + bytes.length;
+  const reach = (address) => {
+    if (address < base || address > end) return;
+    // Also the one before, of which it may be the end.
+    for (const one of around(all, address)) {
+      if (one.start >= end || found.has(one)) continue;
+      found.add(one);
+      todo.push(one);
+    }
+  };
+  numbers(opening).forEach(reach);
+  while (todo.length > 0) {
+    const one = todo.pop();
+    const last = Math.min(one.end, end) - POINTER;
+    for (let at = Math.ceil(one.start / POINTER) * POINTER; at <= last; at += POINTER) {
+      reach(bytes.readUInt32LE(at - base));
+    }
+  }
+  return [...found];
+}
+
+/** The constants that an address lies in, or at whose end it lies. */
+function around(all, address) {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (all[middle].start <= address) low = middle + 1;
+    else high = middle;
+  }
+  const NEAR = 3;
+  return all.slice(Math.max(0, low - NEAR), low).filter(({ end }) => end >= address);
+}
