@@ -199,7 +199,7 @@ pub fn make(kind: Kind, value: &Value, making: &Making<'_>, api: &mut dyn Api, o
             out.fail(refused(&error, None));
         }
         Err(error) => {
-            let kind = info.kind.to_lowercase();
+            let kind = info.kind.to_ascii_lowercase();
             out.fail(format!("error: failed to create {kind}: {}", error.message));
         }
     }

@@ -86,15 +86,15 @@ fn condition(value: &Value, name: &str, status: &str) -> bool {
     let generation = value.pointer("/metadata/generation").and_then(Value::as_i64);
     let conditions = value.pointer("/status/conditions").and_then(Value::as_array);
     let text = |condition: &Value, field: &str| {
-        condition.get(field).and_then(Value::as_str).unwrap_or("").to_lowercase()
+        condition.get(field).and_then(Value::as_str).unwrap_or("").to_ascii_lowercase()
     };
     let mut named = conditions.into_iter().flatten();
-    let Some(found) = named.find(|condition| text(condition, "type") == name.to_lowercase()) else {
+    let Some(found) = named.find(|condition| text(condition, "type") == name.to_ascii_lowercase()) else {
         return false;
     };
     let observed = found.get("observedGeneration").and_then(Value::as_i64);
     let observed =
         observed.or_else(|| value.pointer("/status/observedGeneration").and_then(Value::as_i64));
     let stale = matches!((observed, generation), (Some(seen), Some(now)) if seen < now);
-    !stale && text(found, "status") == status.to_lowercase()
+    !stale && text(found, "status") == status.to_ascii_lowercase()
 }

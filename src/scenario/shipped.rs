@@ -14,12 +14,20 @@ pub struct Shipped {
 /// The one that the page opens with.
 pub const DEFAULT: &str = "lost-event";
 
-macro_rules! files {
-    ($($id:literal)*) => {
-        const SHIPPED: &[Shipped] =
-            &[$(Shipped { id: $id, text: include_str!(concat!("shipped/", $id, ".yaml")) }),*];
+macro_rules! file {
+    ($id:expr) => {
+        Shipped { id: $id, text: include_str!(concat!("shipped/", $id, ".yaml")) }
     };
 }
+
+macro_rules! files {
+    ($($id:literal)*) => {
+        const SHIPPED: &[Shipped] = &[$(file!($id)),*];
+    };
+}
+
+/// Apart from the others, so that opening the page comes to no other text.
+const FIRST: Shipped = file!("lost-event");
 
 files! {
     "lost-event"
@@ -48,12 +56,12 @@ pub fn shipped() -> &'static [Shipped] {
 impl Shipped {
     /// The one that the page opens with.
     pub fn default_one() -> &'static Shipped {
-        Self::find(DEFAULT).unwrap_or(&SHIPPED[0])
+        &FIRST
     }
 
     /// The one of this name.
     pub fn find(id: &str) -> Option<&'static Shipped> {
-        SHIPPED.iter().find(|shipped| shipped.id == id)
+        if id == DEFAULT { Some(&FIRST) } else { SHIPPED.iter().find(|shipped| shipped.id == id) }
     }
 
     /// Reads it. What ships is tested, so this fails only if the program was built wrongly.

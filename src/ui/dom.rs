@@ -62,7 +62,8 @@ pub fn rem() -> f64 {
     let style = window().get_computed_style(&root()).ok().flatten();
     style
         .and_then(|style| style.get_property_value("font-size").ok())
-        .and_then(|size| size.trim_end_matches("px").parse().ok())
+        .map(|size| js_sys::parse_float(&size))
+        .filter(|size| size.is_finite())
         .unwrap_or(16.0)
 }
 

@@ -41,7 +41,7 @@ pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -
         nodes,
         tray,
         server_fault: world.faults().server_trouble().map(|trouble| {
-            let word = format!("{trouble:?}").to_lowercase();
+            let word = format!("{trouble:?}").to_ascii_lowercase();
             word.into()
         }),
     }

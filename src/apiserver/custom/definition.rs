@@ -20,7 +20,7 @@ pub fn complete(definition: &mut Generic) {
     spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
     let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else { return };
     if !kind.is_empty() {
-        names.entry("singular").or_insert_with(|| kind.to_lowercase().into());
+        names.entry("singular").or_insert_with(|| kind.to_ascii_lowercase().into());
         names.entry("listKind").or_insert_with(|| format!("{kind}List").into());
     }
 }
@@ -176,7 +176,7 @@ fn conflict(store: &Store, definition: &Generic) -> Option<(&'static str, String
     for info in Kind::all().iter().filter(|info| info.id.group() == group) {
         taken
             .extend(std::iter::once(info.plural).chain(info.short.iter().copied()).map(Into::into));
-        taken.push(info.kind.to_lowercase());
+        taken.push(info.kind.to_ascii_lowercase());
         kinds.push(info.kind.into());
     }
     let others =
@@ -273,7 +273,7 @@ fn validate_names(definition: &Generic, errors: &mut Errors) {
         if name.is_empty() {
             errors.required(&path, "");
         }
-        for broken in names::dns1035_label(&name.to_lowercase()) {
+        for broken in names::dns1035_label(&name.to_ascii_lowercase()) {
             if !name.is_empty() {
                 let detail = format!("may have mixed case, but should otherwise match: {broken}");
                 errors.invalid(&path, name, &detail);

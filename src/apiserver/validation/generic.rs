@@ -87,7 +87,7 @@ fn workload(object: &Generic, errors: &mut Errors) {
     match selector {
         None => errors.required("spec.selector", ""),
         Some(selector) if selector.is_empty() => {
-            let kind = object.kind.info().kind.to_lowercase();
+            let kind = object.kind.info().kind.to_ascii_lowercase();
             let detail = format!("empty selector is invalid for {kind}");
             errors.invalid("spec.selector", selector, &detail);
         }

@@ -73,7 +73,7 @@ pub fn labels_and_annotations(meta: &ObjectMeta, path: &str, errors: &mut Errors
 fn annotations(annotations: &StrMap, path: &str, errors: &mut Errors) {
     let mut bytes = 0;
     for (key, value) in annotations {
-        errors.rules(path, key, names::qualified_name(&key.to_lowercase()));
+        errors.rules(path, key, names::qualified_name(&key.to_ascii_lowercase()));
         bytes += key.len() + value.len();
     }
     if bytes > MAX_ANNOTATION_BYTES {

@@ -195,7 +195,7 @@ pub(super) fn events(flags: &Flags) -> Result<Command, UsageError> {
     let about: Vec<String> = flags.value("for").map(str::to_string).into_iter().collect();
     let types = flags.values("types").flat_map(|list| list.split(','));
     let types: Vec<String> = types.map(str::to_string).collect();
-    let known = |word: &&String| ["normal", "warning"].contains(&&*word.to_lowercase());
+    let known = |word: &&String| ["normal", "warning"].contains(&&*word.to_ascii_lowercase());
     if types.iter().any(|word| !known(&word)) {
         return Err(UsageError::plain("valid --types are Normal or Warning"));
     }

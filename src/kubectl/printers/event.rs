@@ -32,8 +32,8 @@ pub fn row(event: &Event, now: Timestamp, wide: bool) -> Vec<String> {
     let count = of_series.unwrap_or(i64::from(event.count).max(1));
     let about = &event.involved_object;
     let object = match &*about.name {
-        "" => about.kind.to_lowercase(),
-        name => format!("{}/{name}", about.kind.to_lowercase()),
+        "" => about.kind.to_ascii_lowercase(),
+        name => format!("{}/{name}", about.kind.to_ascii_lowercase()),
     };
     let kind = match event.kind {
         EventType::Normal => "Normal",

@@ -123,7 +123,7 @@ impl Table {
         }
         for label in look.label_columns {
             let short = label.rsplit('/').next().unwrap_or(label);
-            self.columns.push(short.to_uppercase());
+            self.columns.push(short.to_ascii_uppercase());
             for (row, object) in self.rows.iter_mut().zip(objects) {
                 let value = object.meta().labels.get(label.as_str());
                 row.push(value.map_or(String::new(), |value| value.to_string()));

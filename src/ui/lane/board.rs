@@ -135,7 +135,7 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
 fn kind(row: &BoardRow) -> String {
     let info = row.key.kind.info();
     match info.short.first().filter(|_| info.kind.len() > 12) {
-        Some(short) => short.to_uppercase(),
+        Some(short) => short.to_ascii_uppercase(),
         None => info.kind.to_owned(),
     }
 }
