@@ -5,6 +5,8 @@
 import { image, numbers } from "./module.mjs";
 
 const POINTER = 4;
+/** The strings that the linker has brought together, in its map. */
+const STRINGS = "<internal>:(.rodata)";
 
 /**
  * The memory of a program as it starts, in two: what the opening can come to, and the others. Both are
@@ -16,7 +18,7 @@ export function divided(opening, map) {
   const ours = Buffer.alloc(bytes.length);
   const others = [];
   let last = base;
-  const reached = reachable(opening, memory, constants(map)).sort((one, other) => one.start - other.start);
+  const reached = reachable(opening, memory, constants(map, memory)).sort((one, other) => one.start - other.start);
   for (const { start, end } of [...reached, { start: base + bytes.length, end: 0 }]) {
     // The others may not touch what is ours: the opening may have written there.
     if (start > last) others.push({ start: last, bytes: bytes.subarray(last - base, start - base) });
@@ -40,13 +42,22 @@ function withoutZeros(base, bytes) {
 }
 
 /** The constants, `{ start, end }` each, in the order of their addresses. */
-function constants(map) {
+function constants(map, { base, bytes }) {
   const lines = map.slice(map.search(/^ +- .* DATA$/m)).split("\n");
-  const found = lines.map((line) => /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\S.*:\(/.exec(line));
-  const ranges = found.filter(Boolean).map(([, start, size]) => {
-    return { start: parseInt(start, 16), end: parseInt(start, 16) + parseInt(size, 16) };
-  });
-  return ranges.sort((one, other) => one.start - other.start);
+  const found = [];
+  for (const line of lines) {
+    const [, address, size, name] = /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +(\S.*:\(.*)/.exec(line) ?? [];
+    if (!name) continue;
+    const start = parseInt(address, 16);
+    const end = start + parseInt(size, 16);
+    if (!name.startsWith(STRINGS)) found.push({ start, end });
+    // One after the other, each with a zero at its end and none within.
+    else for (let at = start; at < end; at = found.at(-1).end) {
+      const zero = bytes.indexOf(0, at - base);
+      found.push({ start: at, end: zero < 0 ? end : Math.min(end, base + zero + 1) });
+    }
+  }
+  return found.sort((one, other) => one.start - other.start);
 }
 
 function reachable(opening, { base, bytes }, all) {
@@ -65,8 +76,10 @@ function reachable(opening, { base, bytes }, all) {
   numbers(opening).forEach(reach);
   while (todo.length > 0) {
     const one = todo.pop();
+    // What holds addresses is aligned as they are: texts are not looked through.
+    if (one.start % POINTER !== 0 || one.end % POINTER !== 0) continue;
     const last = Math.min(one.end, end) - POINTER;
-    for (let at = Math.ceil(one.start / POINTER) * POINTER; at <= last; at += POINTER) {
+    for (let at = one.start; at <= last; at += POINTER) {
       reach(bytes.readUInt32LE(at - base));
     }
   }
