@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, ManagedFields, Rest, Str, StrMap, Timestamp, is_default};
+use super::{Kind, ManagedFields, Rest, SharedList, Str, StrMap, Timestamp, is_default};
 
 /// `metav1.ObjectMeta`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,11 +42,11 @@ pub struct ObjectMeta {
     #[serde(skip_serializing_if = "StrMap::is_empty")]
     pub annotations: StrMap,
     /// Whose dependent this is.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub owner_references: Vec<OwnerReference>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub owner_references: SharedList<OwnerReference>,
     /// What must happen before it may go.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub finalizers: Vec<Str>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub finalizers: SharedList<Str>,
     /// Who wants which fields. On the wire only where it is asked for: what a client sends stands
     /// in `rest` until the server has read it.
     #[serde(skip)]

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Condition, ObjectMeta, Quantity, Rest, Str, StrMap, TaintEffect, Timestamp, is_default,
+    Condition, ObjectMeta, Quantity, Rest, SharedList, Str, StrMap, TaintEffect, Timestamp,
+    is_default,
 };
 use std::collections::BTreeMap;
 
@@ -35,10 +36,10 @@ pub struct PodTemplateSpec {
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
     /// Run one after the other, before the others; those with restartPolicy Always are sidecars.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub init_containers: Vec<Container>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub init_containers: SharedList<Container>,
     /// Run together.
-    pub containers: Vec<Container>,
+    pub containers: SharedList<Container>,
     /// Where it runs; set by the scheduler, or by hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Str>,
@@ -46,8 +47,8 @@ pub struct PodSpec {
     #[serde(skip_serializing_if = "StrMap::is_empty")]
     pub node_selector: StrMap,
     /// Taints that it bears.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tolerations: Vec<Toleration>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub tolerations: SharedList<Toleration>,
     /// Always when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart_policy: Option<RestartPolicy>,
@@ -171,8 +172,8 @@ pub struct PodStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<PodPhase>,
     /// PodScheduled, Initialized, ContainersReady, Ready, ...
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<Condition>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub conditions: SharedList<Condition>,
     /// Why, in one word, such as `Evicted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Str>,
@@ -183,11 +184,11 @@ pub struct PodStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_time: Option<Timestamp>,
     /// One for each init container.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub init_container_statuses: Vec<ContainerStatus>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub init_container_statuses: SharedList<ContainerStatus>,
     /// One for each container.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub container_statuses: Vec<ContainerStatus>,
+    #[serde(skip_serializing_if = "SharedList::is_empty")]
+    pub container_statuses: SharedList<ContainerStatus>,
     /// Addresses and the rest.
     #[serde(flatten)]
     pub rest: Rest,

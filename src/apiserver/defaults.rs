@@ -7,11 +7,13 @@
 //! kept, what admission adds for service accounts (nothing here reads it, and every pod would
 //! carry it), and defaults of volumes other than those below.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, json};
 
 use crate::api::{
     Container, Deployment, IntOrString, Kind, Object, Pod, PodSpec, Probe, ReplicaSet, Rest,
-    RestartPolicy, RollingUpdate, StrategyType, TaintEffect, Toleration, Value,
+    RestartPolicy, RollingUpdate, SharedList, StrategyType, TaintEffect, Toleration, Value,
 };
 
 use super::autoscaling_defaults::horizontal_pod_autoscaler;
@@ -71,7 +73,16 @@ fn replica_set(set: &mut ReplicaSet) {
 
 fn pod(pod: &mut Pod) {
     pod_spec(&mut pod.spec);
-    default_tolerations(&mut pod.spec.tolerations);
+    // Most pods bring none along, and have these in common.
+    static DEFAULT: LazyLock<SharedList<Toleration>> = LazyLock::new(|| {
+        let mut tolerations = SharedList::new();
+        default_tolerations(&mut tolerations);
+        tolerations
+    });
+    match pod.spec.tolerations.is_empty() {
+        true => pod.spec.tolerations = DEFAULT.clone(),
+        false => pod.spec.tolerations.revise(default_tolerations),
+    }
 }
 
 /// Admission `DefaultTolerationSeconds`: in pods only, not in templates.
@@ -101,8 +112,9 @@ pub(super) fn pod_spec(spec: &mut PodSpec) {
     set(&mut spec.rest, "schedulerName", "default-scheduler".into());
     set(&mut spec.rest, "securityContext", json!({}));
     let on_host = spec.rest.get("hostNetwork") == Some(&Value::Bool(true));
-    for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
-        self::container(container, on_host);
+    for containers in [&mut spec.init_containers, &mut spec.containers] {
+        // A template has them all already: its pods share its containers.
+        containers.revise(|all| all.iter_mut().for_each(|one| container(one, on_host)));
     }
     if let Some(Value::Array(volumes)) = spec.rest.get_mut("volumes") {
         volumes.iter_mut().filter_map(Value::as_object_mut).for_each(volume);

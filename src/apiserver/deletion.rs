@@ -201,7 +201,7 @@ mod tests {
         let propagation = Some(Propagation::Foreground);
         let options = DeleteOptions { propagation, ..DeleteOptions::default() };
         let Deletion::Mark(after) = begin(&set, &options, NOW) else { panic!("removed at once") };
-        assert_eq!(after.meta().finalizers, [Str::from(FOREGROUND)]);
+        assert_eq!(*after.meta().finalizers, [Str::from(FOREGROUND)]);
         assert_eq!(after.meta().deletion_timestamp, Some(NOW));
     }
 
@@ -220,7 +220,7 @@ mod tests {
             set_propagation_finalizers(Kind::Job, &mut meta, asked);
             meta.finalizers
         };
-        assert_eq!(finalizers(None), [Str::from(ORPHAN)]);
+        assert_eq!(*finalizers(None), [Str::from(ORPHAN)]);
         assert!(finalizers(Some(Propagation::Background)).is_empty());
     }
 }

@@ -221,7 +221,7 @@ fn pod_for(object: &Arc<Object>, own: &Generic) -> Pod {
     let mut template = PodTemplateSpec::default();
     let container =
         Container { name: "main".into(), image: Some(image.into()), ..Container::default() };
-    template.spec.containers = vec![container];
+    template.spec.containers = [container].into();
     template.metadata.labels.insert("owner".into(), own.metadata.name.clone());
     let mut pod = pod_of(&template, object);
     pod.metadata.generate_name = Some(format!("{}-", own.metadata.name).into());

@@ -3,6 +3,8 @@
 //! Follows `pkg/kubelet/status/generate.go`. Times are added where the conditions are put into a
 //! status. Left out: `observedGeneration`, and the conditions for resizing.
 
+use std::sync::LazyLock;
+
 use crate::api::{Condition, ConditionStatus, PodPhase, PodSpec, Str, Value};
 
 use super::pod_phase::Statuses;
@@ -25,12 +27,21 @@ pub fn is_by_kubelet(kind: &str) -> bool {
 fn condition(kind: &str, holds: bool, reason: &str, message: String) -> Condition {
     let text = |text: &str| (!text.is_empty()).then(|| Str::from(text));
     Condition {
-        kind: kind.into(),
+        kind: shared(kind),
         status: ConditionStatus::from(holds),
         reason: text(reason),
         message: text(&message),
         ..Condition::default()
     }
+}
+
+/// The words that stand in every pod are there once.
+fn shared(kind: &str) -> Str {
+    static KINDS: LazyLock<[Str; 5]> = LazyLock::new(|| {
+        ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]
+            .map(Str::from)
+    });
+    KINDS.iter().find(|known| ***known == *kind).cloned().unwrap_or_else(|| kind.into())
 }
 
 fn holds(kind: &str) -> Condition {

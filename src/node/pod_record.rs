@@ -180,14 +180,18 @@ impl PodRecord {
         }
     }
 
-    /// Compares the last write with what the cache shows now.
-    pub fn settle(&mut self, cached: &Pod) {
+    /// Compares the last write with what the cache shows now. Once it shows it, the cache's object
+    /// is kept in place of the one that was sent: one copy of every pod is enough.
+    pub fn settle(&mut self, object: &Arc<Object>, cached: &Pod) {
         let told = self.told.as_ref().and_then(|object| object.as_pod());
         let shows_it = told.is_some_and(|told| told.status == cached.status);
         let is_newer = match self.write {
             Write::Stored(version) => cached.metadata.resource_version >= version,
             Write::Settled | Write::Sent => false,
         };
+        if shows_it {
+            self.told = Some(object.clone());
+        }
         if shows_it || is_newer {
             self.write = Write::Settled;
         }

@@ -67,7 +67,7 @@ impl<'a> Pass<'a> {
 
     /// Decides.
     pub fn run(mut self) -> (Plan, Vec<(Duration, Timer)>) {
-        self.record.settle(self.pod);
+        self.record.settle(self.object, self.pod);
         self.record.seen = self.object.clone();
         self.record.start_time.get_or_insert(Timestamp::from(self.now));
         if self.pod.metadata.is_terminating() {

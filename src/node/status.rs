@@ -7,7 +7,8 @@
 
 use crate::api::{
     Condition, ContainerState, ContainerStateRunning, ContainerStateTerminated,
-    ContainerStateWaiting, ContainerStatus, Pod, PodPhase, PodStatus, Str, Timestamp, Value,
+    ContainerStateWaiting, ContainerStatus, Pod, PodPhase, PodStatus, SharedList, Str, Timestamp,
+    Value,
 };
 use crate::kernel::Time;
 
@@ -37,7 +38,7 @@ pub(super) fn changed(
     stage: Stage,
     now: Time,
 ) -> Option<PodStatus> {
-    let statuses = |list: &[ContainerRecord], is_init: bool| -> Vec<ContainerStatus> {
+    let statuses = |list: &[ContainerRecord], is_init: bool| -> SharedList<ContainerStatus> {
         let pairs = list.iter().enumerate();
         let one = |(index, c)| container_status(record, pod, c, index, is_init, stage);
         pairs.map(one).collect()
@@ -217,7 +218,7 @@ fn conditions_of(
     known: &PodStatus,
     phase: PodPhase,
     now: Time,
-) -> Vec<Condition> {
+) -> SharedList<Condition> {
     let foreign = pod.status.conditions.iter();
     let foreign = foreign.filter(|c| !conditions::is_by_kubelet(&c.kind));
     let mut all: Vec<Condition> = foreign.cloned().collect();
@@ -231,14 +232,17 @@ fn conditions_of(
         conditions::containers_ready(&pod.spec, Some(statuses), phase),
         conditions::scheduled(),
     ];
+    all.reserve_exact(own.len());
     for mut condition in own {
         let before = Condition::find(&known.conditions, &condition.kind);
         let same = before.filter(|before| before.status == condition.status);
         let since = same.and_then(|before| before.last_transition_time);
         condition.last_transition_time = Some(since.unwrap_or(Timestamp::from(now)));
-        all.push(condition);
+        // What was said before in the same words shares them.
+        let again = before.filter(|before| **before == condition).cloned();
+        all.push(again.unwrap_or(condition));
     }
-    all
+    all.into()
 }
 
 fn has_addresses(status: &PodStatus, host_ip: &Str, pod_ip: Option<&Str>) -> bool {

@@ -1,6 +1,8 @@
 //! What may not change (`Validate*Update`). The store itself looks after uid and resourceVersion.
 
-use crate::api::{Generic, Kind, Object, ObjectMeta, OwnerReference, Pod, PodSpec, Value};
+use crate::api::{
+    Generic, Kind, Object, ObjectMeta, OwnerReference, Pod, PodSpec, SharedList, Value,
+};
 
 use super::errors::Errors;
 use super::{meta, policy, spec};
@@ -87,7 +89,7 @@ fn bare(spec: &PodSpec, other: &PodSpec) -> PodSpec {
             container.image = other.image.clone();
         }
     }
-    bare.tolerations = Vec::new();
+    bare.tolerations = SharedList::new();
     bare.rest.remove("activeDeadlineSeconds");
     bare
 }

@@ -93,7 +93,7 @@ pub fn adopt(deployment: &Deployment, set: &ReplicaSet, seen: Seen) -> Intent {
 /// The set as it is afterwards.
 pub fn adopted(deployment: &Deployment, set: &ReplicaSet) -> ReplicaSet {
     let mut set = set.clone();
-    set.metadata.owner_references = owners_with(deployment, &set.metadata);
+    set.metadata.owner_references = owners_with(deployment, &set.metadata).into();
     set
 }
 

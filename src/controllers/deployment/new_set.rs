@@ -31,7 +31,7 @@ pub fn build(deployment: &Deployment, old: &[&ReplicaSet]) -> Result<ReplicaSet,
             name: template_hash::set_name(&meta.name, &hash).into(),
             namespace: meta.namespace.clone(),
             labels,
-            owner_references: vec![OwnerReference::controller_of(Kind::Deployment, meta)],
+            owner_references: [OwnerReference::controller_of(Kind::Deployment, meta)].into(),
             ..ObjectMeta::default()
         },
         spec: ReplicaSetSpec {

@@ -232,7 +232,7 @@ fn create(service: &Arc<Object>, ports: &Value, endpoints: &[Value]) -> Intent {
     slice.metadata.labels.insert(SERVICE.into(), meta.name.clone());
     let manager = "endpointslice-controller.k8s.io".into();
     slice.metadata.labels.insert("endpointslice.kubernetes.io/managed-by".into(), manager);
-    slice.metadata.owner_references = vec![OwnerReference::controller_of(Kind::Service, meta)];
+    slice.metadata.owner_references = [OwnerReference::controller_of(Kind::Service, meta)].into();
     Intent::new(Deed::Create, Request::Create(Arc::new(Object::Generic(slice))))
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::api::{Object, ObjectKey, ObjectMeta, OwnerReference, Str};
+use crate::api::{Object, ObjectKey, ObjectMeta, OwnerReference, SharedList, Str};
 use crate::apiserver::deletion::{FOREGROUND, ORPHAN};
 
 use super::references::coordinates;
@@ -19,7 +19,7 @@ pub struct Node {
     /// Where it is, or where it is said to be; absent for a kind that the server does not know.
     pub key: Option<ObjectKey>,
     /// Its owners.
-    pub owners: Vec<OwnerReference>,
+    pub owners: SharedList<OwnerReference>,
     /// The uids of what it owns.
     pub dependents: BTreeSet<Str>,
     /// No watch has shown it yet.

@@ -111,7 +111,7 @@ fn orphans_stay_without_their_owner() {
     delete_object(&mut cluster, Kind::Deployment, "web", Propagation::Orphan);
     assert!(!exists(&cluster, Kind::Deployment, "web"));
     let set = cluster.stored(&key(Kind::ReplicaSet, "web-1"));
-    assert_eq!(set.expect("a set").meta().owner_references, []);
+    assert_eq!(*set.expect("a set").meta().owner_references, []);
     assert!(exists(&cluster, Kind::Pod, "web-1-a"));
 }
 

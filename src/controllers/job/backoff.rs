@@ -78,7 +78,7 @@ mod tests {
         let at = Some(Timestamp::from(Time::from_secs(seconds)));
         let terminated = ContainerStateTerminated { finished_at: at, ..Default::default() };
         let state = ContainerState { terminated: Some(terminated), ..Default::default() };
-        pod.status.container_statuses = vec![ContainerStatus { state, ..Default::default() }];
+        pod.status.container_statuses = [ContainerStatus { state, ..Default::default() }].into();
         pod
     }
 

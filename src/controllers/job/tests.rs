@@ -55,7 +55,7 @@ pub(super) fn end(bench: &mut Bench, pod: &Pod, phase: PodPhase, code: i32) {
     let ended = json!({"exitCode": code, "finishedAt": at});
     let status = json!({"name": "main", "state": {"terminated": ended}, "ready": false,
         "restartCount": 0, "image": "", "imageID": ""});
-    pod.status.container_statuses = vec![serde_json::from_value(status).expect("a status")];
+    pod.status.container_statuses = [serde_json::from_value(status).expect("a status")].into();
     bench.ask(Request::Update(Part::Status, Object::Pod(pod).into())).expect("written");
 }
 

@@ -16,7 +16,7 @@ pub fn pod_of(template: &PodTemplateSpec, owner: &Object) -> Pod {
     meta.labels = template.metadata.labels.clone();
     meta.annotations = template.metadata.annotations.clone();
     meta.finalizers = template.metadata.finalizers.clone();
-    meta.owner_references = vec![OwnerReference::controller_of(owner.kind(), owner.meta())];
+    meta.owner_references = [OwnerReference::controller_of(owner.kind(), owner.meta())].into();
     pod
 }
 

@@ -130,7 +130,7 @@ fn new_revision(
     let mut labels: StrMap = template.metadata.labels.clone();
     labels.insert(REVISION_LABEL.into(), hash.into());
     meta.labels = labels;
-    meta.owner_references = vec![OwnerReference::controller_of(owner.kind(), owner.meta())];
+    meta.owner_references = [OwnerReference::controller_of(owner.kind(), owner.meta())].into();
     Intent {
         tolerates: |error| error.reason == Reason::AlreadyExists,
         ..Intent::new(Deed::Create, Request::Create(Arc::new(Object::Generic(revision))))

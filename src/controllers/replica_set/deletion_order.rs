@@ -205,12 +205,13 @@ mod tests {
         pod.metadata.uid = uid.into();
         pod.spec.node_name = Some("node-1".into());
         pod.status.phase = Some(PodPhase::Running);
-        pod.status.conditions = vec![Condition {
+        pod.status.conditions = [Condition {
             kind: "Ready".into(),
             status: ConditionStatus::True,
             last_transition_time: Some(Timestamp(Timestamp::EPOCH.0 + ready_since)),
             ..Condition::default()
-        }];
+        }]
+        .into();
         pod
     }
 
@@ -237,7 +238,7 @@ mod tests {
     fn times_of_one_magnitude_do_not_make_the_order_go_round_in_a_circle() {
         // a and b became ready together, b restarted; c became ready a second later.
         let (a, mut b, c) = (pod("a", "ua", 0), pod("b", "ub", 0), pod("c", "uc", 1));
-        b.status.container_statuses = vec![Default::default()];
+        b.status.container_statuses = [Default::default()].into();
         b.status.container_statuses[0].restart_count = 7;
         for seed in 0..50 {
             let order = DeletionOrder::standard(Time::from_secs(1_000), seed);
@@ -259,10 +260,10 @@ mod tests {
     #[test]
     fn sidecars_decide_when_the_containers_restarted_alike() {
         let (a, mut b) = (pod("a", "u", 0), pod("b", "u", 0));
-        b.spec.init_containers = vec![Default::default()];
+        b.spec.init_containers = [Default::default()].into();
         b.spec.init_containers[0].name = "proxy".into();
         b.spec.init_containers[0].restart_policy = Some(RestartPolicy::Always);
-        b.status.init_container_statuses = vec![Default::default()];
+        b.status.init_container_statuses = [Default::default()].into();
         b.status.init_container_statuses[0].name = "proxy".into();
         b.status.init_container_statuses[0].restart_count = 1;
         let order = DeletionOrder::standard(Time::from_secs(9), 1);

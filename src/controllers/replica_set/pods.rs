@@ -63,7 +63,7 @@ pub fn from_template(set: &ReplicaSet) -> Pod {
     pod.metadata.annotations = template.metadata.annotations.clone();
     pod.metadata.finalizers = template.metadata.finalizers.clone();
     let owner = OwnerReference::controller_of(Kind::ReplicaSet, &set.metadata);
-    pod.metadata.owner_references = vec![owner];
+    pod.metadata.owner_references = [owner].into();
     pod
 }
 
@@ -112,8 +112,8 @@ mod tests {
         template.metadata.name = "ignored".into();
         template.metadata.labels = [("app".into(), "web".into())].into();
         template.metadata.annotations = [("note".into(), "x".into())].into();
-        template.metadata.finalizers = vec!["example.com/hold".into()];
-        template.spec.containers = vec![Container::default()];
+        template.metadata.finalizers = ["example.com/hold".into()].into();
+        template.spec.containers = [Container::default()].into();
         let pod = from_template(&set);
         assert_eq!(&*pod.metadata.name, "");
         assert_eq!(pod.metadata.generate_name.as_deref(), Some("web-"));

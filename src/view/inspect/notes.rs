@@ -12,7 +12,7 @@ const EVENTS_MAX: usize = 30;
 /// The conditions in an object's status.
 pub fn conditions_of(object: &Object) -> Vec<Condition> {
     match object {
-        Object::Pod(pod) => pod.status.conditions.clone(),
+        Object::Pod(pod) => pod.status.conditions.to_vec(),
         Object::ReplicaSet(set) => set.status.conditions.clone(),
         Object::Deployment(deployment) => deployment.status.conditions.clone(),
         Object::Node(node) => node.status.conditions.clone(),

@@ -142,7 +142,7 @@ fn pod_event(expected: Vec<Str>, event: &PodEvent) -> Value {
         pod.metadata.namespace = namespace.into();
         pod.metadata.name = name.into();
         pod.metadata.resource_version = version;
-        pod.metadata.owner_references = vec![owner.clone()];
+        pod.metadata.owner_references = [owner.clone()].into();
         pod.metadata.deletion_timestamp = terminating.then(Timestamp::default);
         Arc::new(Object::from(pod))
     };

@@ -108,7 +108,7 @@ impl Set {
         set.metadata.creation_timestamp = second.map(|s| Timestamp(1_500_000_000 + s));
         if let Some(owner) = &self.controller {
             let owner = OwnerReference::controller_of(Kind::Deployment, &meta(owner, NAMESPACE));
-            set.metadata.owner_references = vec![owner];
+            set.metadata.owner_references = [owner].into();
         }
         set.spec.replicas = self.spec_replicas;
         set.spec.template = template(self.template_matches.unwrap_or(false));

@@ -194,7 +194,7 @@ fn unblocked(references: &[Value]) -> Vec<Value> {
 fn pod(name: &str, owners: Vec<OwnerReference>) -> Object {
     let meta = json!({"name": name, "namespace": "default", "uid": format!("uid of {name}")});
     let mut pod = Object::from_value(Kind::Pod, json!({"metadata": meta})).expect("a pod");
-    pod.meta_mut().owner_references = owners;
+    pod.meta_mut().owner_references = owners.into();
     pod
 }
 
@@ -305,7 +305,7 @@ fn orphan(code: u16) -> Option<String> {
     let mut owner_object = pod("owner", Vec::new());
     let meta = owner_object.meta_mut();
     meta.uid = "1".into();
-    meta.finalizers = vec!["orphan".into()];
+    meta.finalizers = ["orphan".into()].into();
     meta.deletion_timestamp = Some(NOW.into());
     let owner_key = owner_object.key();
     let mut bench = Bench::new(|request: &Request| match request {

@@ -40,7 +40,7 @@ struct Defaults {
 /// takes it for.
 fn defaults(given: Defaults) -> Result<Value, Outcome> {
     let container = Container { readiness_probe: Some(given.probe), ..Container::default() };
-    let spec = PodSpec { containers: vec![container], ..PodSpec::default() };
+    let spec = PodSpec { containers: [container].into(), ..PodSpec::default() };
     let mut object = Object::from(Pod { spec, ..Pod::default() });
     default_object(&mut object);
     let stored = object.as_pod().and_then(|pod| pod.spec.containers[0].readiness_probe.as_ref());

@@ -101,7 +101,7 @@ fn counters(spec: ReplicaSetSpec, pods: Vec<PodGiven>, expect: &Value) -> Outcom
         pod.metadata.name = given.name;
         pod.metadata.labels = given.labels;
         pod.status.phase = Some(given.phase);
-        pod.status.conditions = given.conditions;
+        pod.status.conditions = given.conditions.into();
         pod
     };
     let pods: Vec<Pod> = pods.into_iter().map(pod).collect();

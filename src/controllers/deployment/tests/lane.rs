@@ -310,11 +310,12 @@ impl Lane {
             Act::Ready(name) => {
                 let stored = self.server.store().get(&key(Kind::Pod, name)).expect("a pod");
                 let mut pod = stored.as_pod().expect("a pod").clone();
-                pod.status.conditions = vec![Condition {
+                pod.status.conditions = [Condition {
                     kind: "Ready".into(),
                     status: ConditionStatus::True,
                     ..Condition::default()
-                }];
+                }]
+                .into();
                 self.ask(Request::Update(Part::Status, Arc::new(pod.into())));
             }
             Act::Gone(name) => {
@@ -380,7 +381,7 @@ fn pod_of(set: &ReplicaSet) -> Pod {
     pod.metadata.namespace = set.metadata.namespace.clone();
     pod.metadata.labels = set.spec.template.metadata.labels.clone();
     let owner = OwnerReference::controller_of(Kind::ReplicaSet, &set.metadata);
-    pod.metadata.owner_references = vec![owner];
+    pod.metadata.owner_references = [owner].into();
     pod.spec = set.spec.template.spec.clone();
     // On a node, so that a deletion takes its time.
     pod.spec.node_name = Some("node-1".into());

@@ -413,12 +413,13 @@ impl Lab {
 pub fn make_ready(pod: &mut Pod, ready: bool, now: Time) {
     pod.spec.node_name = Some("node-1".into());
     pod.status.phase = Some(PodPhase::Running);
-    pod.status.conditions = vec![Condition {
+    pod.status.conditions = [Condition {
         kind: "Ready".into(),
         status: ConditionStatus::from(ready),
         last_transition_time: Some(Timestamp::from(now)),
         ..Condition::default()
-    }];
+    }]
+    .into();
 }
 
 pub fn set_key() -> ObjectKey {

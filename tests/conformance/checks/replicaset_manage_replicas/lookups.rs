@@ -34,7 +34,7 @@ impl SetGiven {
         if let Some(uid) = &self.controller_uid {
             let owner = OwnerReference::controller_of(Kind::Deployment, &Default::default());
             set.metadata.owner_references =
-                vec![OwnerReference { uid: uid.clone(), name: uid.clone(), ..owner }];
+                [OwnerReference { uid: uid.clone(), name: uid.clone(), ..owner }].into();
         }
         set
     }

@@ -132,7 +132,7 @@ pub fn pod(namespace: &str, name: &str, labels: &StrMap, controller: Option<&str
     if let Some(controller) = controller {
         let owner = replica_set(namespace, controller, None);
         let owner = OwnerReference::controller_of(Kind::ReplicaSet, &owner.metadata);
-        pod.metadata.owner_references = vec![owner];
+        pod.metadata.owner_references = [owner].into();
     }
     pod
 }
