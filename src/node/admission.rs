@@ -25,6 +25,16 @@ pub(super) struct Refusal {
 static ALLOCATABLE: LazyLock<Resources> =
     LazyLock::new(|| Resources::of(&node_object("", "", Time::ZERO).status.allocatable));
 
+/// Whether a pod fits whatever those of the node take, however many of so many still count: it asks
+/// for nothing but a place, as most do, and there are more places than pods.
+pub(super) fn needs_no_look(pod: &Usage, others: usize) -> bool {
+    let request = &pod.request;
+    let amounts = [request.cpu_milli, request.memory, request.ephemeral_storage];
+    let asks = amounts.iter().chain(request.others.values()).any(|amount| *amount > 0);
+    let has_place = i64::try_from(others).is_ok_and(|others| others < ALLOCATABLE.pods);
+    !asks && pod.ports.is_empty() && has_place
+}
+
 /// Whether a pod fits beside those that the node has.
 pub(super) fn admit<'a>(
     pod: &Usage,
@@ -102,6 +112,16 @@ mod tests {
         assert_eq!(refusal.reason, "OutOfcpu");
         let numbers = "cpu, requested: 2000, used: 3000, capacity: 4000";
         assert!(refusal.message.ends_with(numbers), "{}", refusal.message);
+    }
+
+    #[test]
+    fn a_pod_that_asks_for_a_place_alone_is_taken_without_a_look_while_there_are_places() {
+        let places = usize::try_from(ALLOCATABLE.pods).expect("a number of pods");
+        assert!(needs_no_look(&pod("0", 0), places - 1));
+        assert_eq!(admit(&pod("0", 0), vec![pod("0", 0); places - 1].iter()), Ok(()));
+        for (pod, others) in [(pod("0", 0), places), (pod("1m", 0), 0), (pod("0", 80), 0)] {
+            assert!(!needs_no_look(&pod, others));
+        }
     }
 
     #[test]
