@@ -17,6 +17,7 @@ mod meta;
 pub mod names;
 mod node;
 mod object;
+mod object_map;
 mod pod;
 mod quantity;
 mod replica_set;
@@ -45,6 +46,7 @@ pub use managed_fields::{ManagedFields, ManagedFieldsEntry, ManagedFieldsOperati
 pub use meta::{ObjectMeta, OwnerReference};
 pub use node::{Node, NodeSpec, NodeStatus, Taint, TaintEffect};
 pub use object::{Generic, Object, ObjectKey};
+pub use object_map::ObjectMap;
 pub use pod::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated,
     ContainerStateWaiting, ContainerStatus, Pod, PodPhase, PodSpec, PodStatus, PodTemplateSpec,

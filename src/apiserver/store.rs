@@ -3,10 +3,10 @@
 //!
 //! Left out: transactions over several keys, leases, paging of lists.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, ObjectKey, Str};
+use crate::api::{Kind, Object, ObjectKey, ObjectMap, Str};
 use crate::kernel::Time;
 
 use super::{ApiError, Reason, WatchEvent, WatchEventType};
@@ -68,7 +68,7 @@ impl Commit {
 /// The objects of one cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
-    objects: BTreeMap<ObjectKey, Arc<Object>>,
+    objects: ObjectMap,
     revision: u64,
     history: VecDeque<Commit>,
     compacted: u64,
@@ -105,15 +105,12 @@ impl Store {
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.objects
-            .range(ObjectKey::new(kind, "", "")..)
-            .take_while(move |(key, _)| key.kind == kind)
-            .map(|(_, object)| object)
+        self.objects.of_kind(kind)
     }
 
     /// All objects, by kind, namespace and name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.objects.values()
+        self.objects.iter()
     }
 
     /// How many objects there are, Events apart.
@@ -139,7 +136,7 @@ impl Store {
         self.revision += 1;
         object.meta_mut().resource_version = self.revision;
         let after = Arc::new(object);
-        let before = self.objects.insert(key, after.clone());
+        let before = self.objects.insert(after.clone());
         self.remember(Commit {
             revision: self.revision,
             before,
@@ -155,7 +152,7 @@ impl Store {
     /// watch ever told of its coming.
     pub(super) fn put_first(&mut self, mut object: Object) {
         object.meta_mut().resource_version = 1;
-        self.objects.insert(object.key(), Arc::new(object));
+        self.objects.insert(Arc::new(object));
     }
 
     /// Removes an object. Its last form carries the revision of the removal.

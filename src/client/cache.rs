@@ -5,19 +5,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::api::{Deployment, Kind, Lease, Node, Object, ObjectKey, Pod, ReplicaSet, Str};
+use crate::api::{
+    Deployment, Kind, Lease, Node, Object, ObjectKey, ObjectMap, Pod, ReplicaSet, Str,
+};
 
 use super::pod_groups::{PodGroup, PodGroups};
 
-/// Objects of one kind, by namespace and name.
-type Named = BTreeMap<Str, BTreeMap<Str, Arc<Object>>>;
-/// Namespaces and names.
-type Ids = BTreeSet<(Str, Str)>;
+/// The objects of one kind that an index names.
+type Ids = BTreeSet<ObjectKey>;
 
 /// The objects that a controller knows.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
-    kinds: BTreeMap<Kind, Named>,
+    objects: ObjectMap,
+    /// How many there are of each kind that it ever knew.
+    kinds: BTreeMap<Kind, usize>,
     by_owner: BTreeMap<(Kind, Str), Ids>,
     orphans: BTreeMap<(Kind, Str), Ids>,
     pod_groups: BTreeMap<Str, PodGroups>,
@@ -35,16 +37,8 @@ impl Cache {
 
     /// Stores an object; returns the one that it replaces.
     pub fn put(&mut self, object: Arc<Object>) -> Option<Arc<Object>> {
-        let named = self.kinds.entry(object.kind()).or_default();
-        let meta = object.meta();
-        let before = match named.get_mut(&meta.namespace) {
-            Some(names) => names.insert(meta.name.clone(), object.clone()),
-            None => {
-                let names = BTreeMap::from([(meta.name.clone(), object.clone())]);
-                named.insert(meta.namespace.clone(), names);
-                None
-            }
-        };
+        let before = self.objects.insert(object.clone());
+        *self.kinds.entry(object.kind()).or_default() += usize::from(before.is_none());
         self.count_pod(&object, PodGroups::add);
         if let Some(before) = &before {
             self.count_pod(before, PodGroups::remove);
@@ -53,18 +47,16 @@ impl Cache {
             if let Some(before) = &before {
                 self.unindex(before);
             }
-            self.index_of(&object).insert(id_of(&object));
+            self.index_of(&object).insert(object.key());
         }
         before
     }
 
     /// Forgets an object; returns it.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Object>> {
-        let named = self.kinds.get_mut(&key.kind)?;
-        let names = named.get_mut(&key.namespace)?;
-        let object = names.remove(&key.name)?;
-        if names.is_empty() {
-            named.remove(&key.namespace);
+        let object = self.objects.remove(key)?;
+        if let Some(count) = self.kinds.get_mut(&key.kind) {
+            *count -= 1;
         }
         self.unindex(&object);
         self.count_pod(&object, PodGroups::remove);
@@ -73,25 +65,16 @@ impl Cache {
 
     /// The object of this key.
     pub fn get(&self, key: &ObjectKey) -> Option<&Arc<Object>> {
-        self.named(key.kind, &key.namespace, &key.name)
+        self.objects.get(key)
     }
 
-    fn named(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Object>> {
-        self.kinds.get(&kind)?.get(namespace)?.get(name)
-    }
-
-    fn each<'a>(
-        &'a self,
-        kind: Kind,
-        ids: Option<&'a Ids>,
-    ) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
-        let ids = ids.into_iter().flatten();
-        ids.filter_map(move |(namespace, name)| self.named(kind, namespace, name))
+    fn each<'a>(&'a self, ids: Option<&'a Ids>) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
+        ids.into_iter().flatten().filter_map(|key| self.get(key))
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.kinds.get(&kind).into_iter().flatten().flat_map(|(_, names)| names.values())
+        self.objects.of_kind(kind)
     }
 
     /// The kinds of which it knows objects.
@@ -101,7 +84,7 @@ impl Cache {
 
     /// How many objects of a kind it knows.
     pub fn count(&self, kind: Kind) -> usize {
-        self.kinds.get(&kind).map_or(0, |named| named.values().map(BTreeMap::len).sum())
+        self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
     /// All objects of a kind in a namespace, by name.
@@ -110,18 +93,17 @@ impl Cache {
         kind: Kind,
         namespace: &'a str,
     ) -> impl Iterator<Item = &'a Arc<Object>> + 'a {
-        let names = self.kinds.get(&kind).and_then(|named| named.get(namespace));
-        names.into_iter().flat_map(|names| names.values())
+        self.objects.in_namespace(kind, namespace)
     }
 
     /// All objects of a kind whose controlling owner has this uid, by name.
     pub fn owned_by(&self, kind: Kind, uid: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.each(kind, self.by_owner.get(&(kind, uid.clone())))
+        self.each(self.by_owner.get(&(kind, uid.clone())))
     }
 
     /// All objects of a kind in a namespace that nobody controls, by name.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.each(kind, self.orphans.get(&(kind, namespace.clone())))
+        self.each(self.orphans.get(&(kind, namespace.clone())))
     }
 
     /// The pods of the controlling owner with this uid, in any namespace, counted.
@@ -173,7 +155,7 @@ impl Cache {
 
     fn unindex(&mut self, object: &Object) {
         let ids = self.index_of(object);
-        ids.remove(&id_of(object));
+        ids.remove(&object.key());
         if ids.is_empty() {
             self.drop_empty_index(object);
         }
@@ -186,10 +168,6 @@ impl Cache {
             None => self.orphans.remove(&(kind, meta.namespace.clone())),
         };
     }
-}
-
-fn id_of(object: &Object) -> (Str, Str) {
-    (object.meta().namespace.clone(), object.meta().name.clone())
 }
 
 fn owner_of(object: &Object) -> Option<&Str> {
