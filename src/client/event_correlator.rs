@@ -5,7 +5,7 @@
 //! Kubernetes forgets the least recently used of 4096 keys; here the oldest goes, which no run
 //! reaches. Of the messages that share a key it drops any one where here the smallest hash goes.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::api::{Event, Str, Timestamp};
@@ -35,7 +35,8 @@ pub struct EventCorrelator {
 
 #[derive(Clone, Debug, Default)]
 struct Similar {
-    messages: BTreeSet<u64>,
+    /// By their hashes, in order; most Events say but one thing.
+    messages: Vec<u64>,
     last: Time,
 }
 
@@ -95,11 +96,14 @@ impl EventCorrelator {
         let known = self.similar.take(shared);
         let fresh = |known: &Similar| now.since(known.last) <= SIMILAR_WITHIN;
         let mut similar = known.filter(fresh).unwrap_or_default();
-        similar.messages.insert(stable_hash(0, event.message.as_bytes()));
+        let message = stable_hash(0, event.message.as_bytes());
+        if let Err(place) = similar.messages.binary_search(&message) {
+            similar.messages.insert(place, message);
+        }
         similar.last = now;
         let combines = similar.messages.len() >= MAX_SIMILAR;
         if combines {
-            similar.messages.pop_first();
+            similar.messages.remove(0);
         }
         self.similar.put(shared, similar);
         if !combines {

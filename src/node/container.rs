@@ -28,7 +28,7 @@ pub(super) struct ContainerRecord {
     /// How the run before it ended.
     pub previous: Option<Ended>,
     /// That run, for whoever still reads what it wrote.
-    pub before: Option<RunRecord>,
+    pub before: Option<Box<RunRecord>>,
     pub restart_count: i32,
     /// Why it does not run, if something is in its way (the kubelet's reason cache).
     pub waiting: Option<(Str, Str)>,
@@ -250,7 +250,7 @@ impl ContainerRecord {
     fn put_away(&mut self) {
         if let Some(run) = self.run.take() {
             self.previous = run.ended.clone();
-            self.before = Some(run);
+            self.before = Some(Box::new(run));
         }
     }
 }

@@ -69,7 +69,8 @@ pub(super) fn written<'a>(
     container_id: &str,
 ) -> Option<Written> {
     let containers = records.flat_map(PodRecord::containers).map(|(_, container)| container);
-    let mut runs = containers.flat_map(|container| container.run.iter().chain(&container.before));
+    let mut runs =
+        containers.flat_map(|container| container.run.iter().chain(container.before.as_deref()));
     let run = runs.find(|run| *run.container_id == *container_id)?;
     let ended = run.ended.as_ref().map(|ended| ended.finished_at);
     Some(Written { lines: timed_lines(run), ended })

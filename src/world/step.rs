@@ -17,7 +17,7 @@ pub enum Step {
     /// A watch event arrives; true: mere upkeep.
     Deliver(u64, bool),
     /// A change that was delayed at the door reaches the loop.
-    Door(ControllerId, u32, Box<Change>, Cause),
+    Door(ControllerId, u32, Box<(Change, Cause)>),
     /// What was held back for a successor waits no longer.
     HeldBack(ControllerId, u32),
     /// A pass has thought and acts; true: an edge-triggered loop had no use for its change.

@@ -158,7 +158,7 @@ impl World {
             Fate::DroppedAtDoor => {}
             Fate::DelayedAtDoor(by) => {
                 let epoch = self.processes.get(&owner).map_or(0, |process| process.epoch);
-                self.put(self.now + by, Step::Door(owner, epoch, Box::new(change), cause));
+                self.put(self.now + by, Step::Door(owner, epoch, Box::new((change, cause))));
             }
             Fate::DoubledAtDoor => {
                 self.hand_over(owner, change.clone(), cause.clone());

@@ -379,7 +379,10 @@ impl World {
         }
         match step {
             Step::Deliver(flight, _) => self.deliver(flight),
-            Step::Door(id, _, change, cause) => self.hand_over(id, *change, cause),
+            Step::Door(id, _, held) => {
+                let (change, cause) = *held;
+                self.hand_over(id, change, cause);
+            }
             Step::HeldBack(id, _) => self.let_through(id, self.now),
             Step::Decided(id, _, pass, _) => self.decided(id, pass),
             Step::Arrive(request, _) => self.request_arrives(request),
