@@ -66,14 +66,26 @@ impl<K: Ord + Clone> DelayingQueue<K> {
     /// Moves the keys that are due at `now` into the queue, and tells which they were.
     pub fn advance(&mut self, now: Time) -> Vec<K> {
         let mut moved = Vec::new();
-        while self.next_due().is_some_and(|due| due <= now)
-            && let Some((_, key)) = self.waiting.pop_first()
-        {
-            self.places.remove(&key);
+        while let Some(key) = self.pop_due(now) {
             self.queue.add(key.clone());
             moved.push(key);
         }
         moved
+    }
+
+    /// Takes the first key that is due at `now` out of the waiting room, and into no queue.
+    pub fn pop_due(&mut self, now: Time) -> Option<K> {
+        self.next_due().filter(|due| *due <= now)?;
+        let (_, key) = self.waiting.pop_first()?;
+        self.places.remove(&key);
+        Some(key)
+    }
+
+    /// Takes a key out of the waiting room before its moment, and into no queue. Returns whether it
+    /// was there.
+    pub fn forget_delay(&mut self, key: &K) -> bool {
+        let place = self.places.remove(key);
+        place.is_some_and(|place| self.waiting.remove(&place).is_some())
     }
 
     /// The keys that wait for their moment, the next one first.
@@ -155,6 +167,16 @@ mod tests {
         assert_eq!((queue.len(), queue.due(&"web")), (1, Some(Time::from_millis(10))));
         queue.advance(Time::from_millis(10));
         assert_eq!(queue.merged(&"web"), 2);
+    }
+
+    #[test]
+    fn a_delay_can_be_forgotten_and_then_asked_for_afresh() {
+        let mut queue = DelayingQueue::default();
+        after(&mut queue, "web", 10);
+        assert!(queue.forget_delay(&"web") && !queue.forget_delay(&"web"));
+        after(&mut queue, "web", 20);
+        assert_eq!(queue.pop_due(Time::from_millis(19)), None);
+        assert_eq!((queue.pop_due(Time::from_millis(20)), queue.len()), (Some("web"), 0));
     }
 
     #[test]

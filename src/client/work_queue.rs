@@ -9,10 +9,18 @@
 //!   the same key and no add is lost.
 //!
 //! Follows <https://github.com/kubernetes/client-go/blob/master/util/workqueue/queue.go>. Left out:
-//! threads (a `get` that would block returns nothing), metrics, other orders than first in, first
-//! out. The number of keys is bounded by the number of objects; the queue itself sets no bound.
+//! threads (a `get` that would block returns nothing), metrics. The order is first in, first out,
+//! unless keys come with a [`Rank`], as in the scheduler's heap. The number of keys is bounded by
+//! the number of objects; the queue itself sets no bound.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::kernel::Time;
+
+/// Where a key stands in the queue: the smaller number first, then the earlier moment; among equals
+/// the one that came first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank(pub i64, pub Time);
 
 /// What became of an add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +42,8 @@ pub struct WorkQueue<K> {
     /// How many adds each dirty key stands for.
     dirty: BTreeMap<K, u32>,
     processing: BTreeSet<K>,
+    /// Of dirty keys, where that is not the default.
+    ranks: BTreeMap<K, Rank>,
     /// Whether every add of a key stands in `queue` by itself, also while a worker has the key.
     keeps_all: bool,
     shutting_down: bool,
@@ -49,6 +59,7 @@ impl<K> Default for WorkQueue<K> {
             queue: VecDeque::new(),
             dirty: BTreeMap::new(),
             processing: BTreeSet::new(),
+            ranks: BTreeMap::new(),
             keeps_all: false,
             shutting_down: false,
             draining: false,
@@ -79,8 +90,27 @@ impl<K: Ord + Clone> WorkQueue<K> {
     fn keep(&mut self, key: K) -> Added {
         *self.dirty.entry(key.clone()).or_insert(0) += 1;
         let is_processing = self.processing.contains(&key);
-        self.queue.push_back(key);
+        self.line_up(key);
         if is_processing { Added::WhileProcessing } else { Added::Queued }
+    }
+
+    fn rank(&self, key: &K) -> Rank {
+        self.ranks.get(key).copied().unwrap_or_default()
+    }
+
+    fn line_up(&mut self, key: K) {
+        let rank = self.rank(&key);
+        let place = self.queue.partition_point(|other| self.rank(other) <= rank);
+        self.queue.insert(place, key);
+    }
+
+    /// Marks the key as one that must be processed, in its turn. One that waits already keeps its
+    /// place.
+    pub fn add_ranked(&mut self, key: K, rank: Rank) -> Added {
+        if rank != Rank::default() && !self.shutting_down && !self.dirty.contains_key(&key) {
+            self.ranks.insert(key.clone(), rank);
+        }
+        self.add(key)
     }
 
     /// Marks the key as one that must be processed.
@@ -100,22 +130,25 @@ impl<K: Ord + Clone> WorkQueue<K> {
         if is_processing {
             return Added::WhileProcessing;
         }
-        self.queue.push_back(key);
+        self.line_up(key);
         Added::Queued
     }
 
-    /// Hands out the key that has waited longest. Nothing: none waits; the worker should end if the
+    /// Hands out the first key: without ranks the one that has waited longest. Nothing: none waits; the worker should end if the
     /// queue [is shutting down](WorkQueue::is_shutting_down), and come again otherwise.
     pub fn get(&mut self) -> Option<K> {
         let key = if self.keeps_all { self.take_copy()? } else { self.queue.pop_front()? };
         if !self.keeps_all {
             self.dirty.remove(&key);
         }
+        if !self.dirty.contains_key(&key) {
+            self.ranks.remove(&key);
+        }
         self.processing.insert(key.clone());
         Some(key)
     }
 
-    /// The copy that has waited longest of a key that no worker has.
+    /// The first copy of a key that no worker has.
     fn take_copy(&mut self) -> Option<K> {
         let place = self.queue.iter().position(|key| !self.processing.contains(key))?;
         let key = self.queue.remove(place)?;
@@ -136,7 +169,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
             && !self.keeps_all
             && self.dirty.contains_key(&key)
         {
-            self.queue.push_back(key);
+            self.line_up(key);
         }
     }
 
@@ -257,6 +290,22 @@ mod tests {
         assert_eq!(queue.get(), None, "a worker has the other");
         queue.done(&"web");
         assert_eq!((queue.get(), queue.get()), (Some("web"), None));
+    }
+
+    #[test]
+    fn keys_of_a_lower_number_come_first_and_of_equals_those_that_wait_since_earlier() {
+        let mut queue = WorkQueue::default();
+        let ranks = [("c", 0, 5), ("a", -100, 9), ("d", 0, 7), ("b", -100, 9), ("e", 0, 5)];
+        for (key, number, since) in ranks {
+            queue.add_ranked(key, Rank(number, Time::from_secs(since)));
+        }
+        queue.add_ranked("d", Rank(-200, Time::ZERO));
+        assert_eq!(queue.get(), Some("a"), "one that waits keeps its place");
+        queue.add_ranked("a", Rank(1, Time::ZERO));
+        queue.done(&"a");
+        let order: Vec<_> = std::iter::from_fn(|| queue.get()).collect();
+        assert_eq!(order, ["b", "c", "e", "d", "a"]);
+        assert!(queue.ranks.is_empty(), "nothing is remembered of what was handed out");
     }
 
     #[test]

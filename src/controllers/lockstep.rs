@@ -323,7 +323,7 @@ macro_rules! looped {
     };
 }
 
-looped!(super::scheduler::Scheduler);
+looped!(super::scheduler::Scheduler, monitor);
 looped!(super::garbage_collector::GarbageCollector);
 looped!(super::node_lifecycle::NodeLifecycle, monitor);
 looped!(super::job::Memory);

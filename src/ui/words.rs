@@ -159,6 +159,7 @@ fn deed(deed: Deed, n: u32) -> String {
         Deed::Prune => tr!(deed.prune, n = n),
         Deed::Charge => tr!(deed.charge, n = n),
         Deed::Refund => tr!(deed.refund, n = n),
+        Deed::Cancel => tr!(deed.cancel, n = n),
         Deed::Record => tr!(deed.record).to_owned(),
     }
 }
@@ -224,6 +225,9 @@ pub fn evidence(stage: &Stage) -> String {
         VerdictView::Waiting { until, what, .. } => {
             tr!(evidence.waiting, what = waits_for(what), at = format::clock(*until))
         }
+        VerdictView::Stuck { in_vain: Some(at), .. } => {
+            tr!(evidence.in_vain, at = format::clock(*at))
+        }
         VerdictView::Stuck { .. } => tr!(evidence.stuck).to_owned(),
         VerdictView::Oscillating { object, field, turns } => {
             tr!(evidence.oscillating, field = field, object = object, n = turns)
@@ -269,7 +273,10 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
             what = waits_for(what),
             at = format::clock(*until)
         ),
-        VerdictView::Stuck { short } => tr!(verdict.nothing_wakes, short = shortfall(short)),
+        VerdictView::Stuck { short, in_vain: Some(at) } => {
+            tr!(verdict.in_vain, short = shortfall(short), at = format::clock(*at))
+        }
+        VerdictView::Stuck { short, .. } => tr!(verdict.nothing_wakes, short = shortfall(short)),
         VerdictView::Oscillating { object, field, turns } => tr!(
             verdict.turns,
             object = object.name.to_string(),
@@ -282,6 +289,7 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
 fn waits_for(what: &str) -> String {
     match what {
         "poll" => tr!(verdict.next_look).to_owned(),
+        "scheduler-flush" => tr!(verdict.flush).to_owned(),
         what => what.to_owned(),
     }
 }
@@ -328,6 +336,9 @@ pub fn divergence(found: &Divergence) -> String {
 
 /// Why nothing wakes a stuck lane, in one sentence.
 pub fn why_stuck(lane: LaneId, stage: &Stage, found: Option<&Divergence>) -> String {
+    if matches!(stage.verdict, VerdictView::Stuck { in_vain: Some(_), .. }) {
+        return tr!(stuck.no_node).to_owned();
+    }
     match (lane, found) {
         (LaneId::Edge, found) => match (stage.loops.iter().find(|one| believes(one)), found) {
             (Some(one), _) => {

@@ -61,7 +61,9 @@ pub fn verdict_view(verdict: &Verdict, since: Time) -> VerdictView {
         Verdict::Waiting { short, until, what } => {
             VerdictView::Waiting { short: shown(short), until: *until, what: (*what).into() }
         }
-        Verdict::Stuck { short } => VerdictView::Stuck { short: shown(short) },
+        Verdict::Stuck { short, in_vain } => {
+            VerdictView::Stuck { short: shown(short), in_vain: *in_vain }
+        }
         Verdict::Oscillating { object, field, turns } => {
             VerdictView::Oscillating { object: object.clone(), field: field.clone(), turns: *turns }
         }

@@ -57,10 +57,12 @@ pub enum VerdictView {
         /// What is due.
         what: Str,
     },
-    /// Differs, and nothing will ever wake anyone.
+    /// Differs, and nothing will ever wake anyone that could change it.
     Stuck {
         /// What is missing.
         short: Vec<Shortfall>,
+        /// When the scheduler tries pods without a node again, in vain.
+        in_vain: Option<Time>,
     },
     /// Controllers undo each other's work.
     Oscillating {

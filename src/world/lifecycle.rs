@@ -147,7 +147,7 @@ impl World {
         let id = ControllerId::Kubelet(node);
         if let Some(process) = self.processes.get_mut(&id).filter(|process| process.alive) {
             for key in keys {
-                process.enqueue(key, &Cause::Timer);
+                process.enqueue(key, &Cause::Timer, self.now);
             }
         }
         self.pump(id);

@@ -3,6 +3,7 @@
 
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{Request, Response};
+use crate::client::work_queue::Rank;
 use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::gitops::{self, GitOps};
 use crate::controllers::horizontal_autoscaler::HorizontalAutoscaler;
@@ -208,6 +209,30 @@ impl Mind {
             Mind::Order(orders) => orders.wakes(change),
             Mind::Plain(plain) => (plain.wakes)(change, cx),
             Mind::Kubelet => Woken { keys: vec![change.key()], ..Woken::default() },
+        }
+    }
+
+    /// Level: where a key stands among those that wait.
+    pub fn rank(&self, key: &ObjectKey, cx: &Context) -> Rank {
+        match self {
+            Mind::Scheduler(scheduler) => scheduler.rank(key, cx),
+            _ => Rank::default(),
+        }
+    }
+
+    /// The memory of the scheduler.
+    pub fn as_scheduler(&self) -> Option<&Scheduler> {
+        match self {
+            Mind::Scheduler(scheduler) => Some(scheduler),
+            _ => None,
+        }
+    }
+
+    /// Level: keys that have waited for too long for a change.
+    pub fn monitor(&mut self, cx: &Context) -> Vec<ObjectKey> {
+        match self {
+            Mind::Scheduler(scheduler) => scheduler.monitor(cx),
+            _ => Vec::new(),
         }
     }
 

@@ -24,6 +24,8 @@ mod provider;
 mod record;
 mod request_trap;
 mod requests;
+#[cfg(test)]
+mod scheduling_tests;
 mod server_limit;
 mod step;
 mod stream;

@@ -15,6 +15,8 @@ use crate::apiserver::custom::{kind_of, served};
 use crate::apiserver::{Commit, Request};
 use crate::controllers::operator::Operator;
 use crate::controllers::order::object::is_order;
+use crate::controllers::scheduler::inter_pod::selects_namespaces;
+use crate::controllers::scheduler::pending::{FIRST_BACK_OFF, LAST_BACK_OFF};
 use crate::kernel::Rng;
 
 use super::ControllerId;
@@ -47,10 +49,21 @@ fn is_collected_later(kind: Kind) -> bool {
         && !Mind::kinds(ControllerId::GarbageCollector).contains(&kind)
 }
 
+/// A controller's process, and its second one.
+fn both(id: ControllerId) -> impl Iterator<Item = ControllerId> {
+    [Some(id), id.second()].into_iter().flatten()
+}
+
 /// The knobs of a controller where a scenario leaves them alone.
 pub(super) fn knobs(id: ControllerId, mut knobs: Knobs) -> Knobs {
     if id == ControllerId::ResourceQuota && knobs.resync_period.is_zero() {
         knobs.resync_period = QUOTA_RESYNC;
+    }
+    let usual = Knobs::default();
+    let (base, max) = (&mut knobs.backoff_base, &mut knobs.backoff_max);
+    if id == ControllerId::Scheduler && (*base, *max) == (usual.backoff_base, usual.backoff_max) {
+        // `podErrorBackoffQ`: what failed for another reason than for want of a node.
+        (*base, *max) = (FIRST_BACK_OFF, LAST_BACK_OFF);
     }
     knobs
 }
@@ -70,8 +83,17 @@ impl World {
         called.for_each(|(_, id)| self.call(*id));
         // Preemption asks them; runs without any stay as they were.
         if kind == Kind::PodDisruptionBudget {
-            let both = [Some(ControllerId::Scheduler), ControllerId::Scheduler.second()];
-            both.into_iter().flatten().for_each(|id| _ = self.watch_more(id, kind));
+            both(ControllerId::Scheduler).for_each(|id| _ = self.watch_more(id, kind));
+        }
+        // So does affinity that asks for namespaces by their labels.
+        if let Request::Create(object) = request
+            && object.as_pod().is_some_and(|pod| selects_namespaces(&pod.spec))
+        {
+            for id in both(ControllerId::Scheduler) {
+                let stream = self.watch_more(id, Kind::Namespace);
+                let alive = self.process(id).is_some_and(|process| process.alive);
+                stream.into_iter().filter(|_| alive).for_each(|index| self.take_first_list(index));
+            }
         }
         if is_collected_later(kind) {
             self.watch_more(ControllerId::GarbageCollector, kind);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Kind, ObjectKey};
+use crate::controllers::scheduler::Scheduler;
 use crate::controllers::{
     Change, Context, Deed, Ended, Fact, PassRun, Plan, Step as Next, promises,
 };
@@ -48,7 +49,7 @@ impl World {
             return None;
         }
         match process.flavour {
-            Flavour::Level => process.queue.get().map(Work::Key),
+            Flavour::Level => process.take_key(self.now).map(Work::Key),
             Flavour::Edge => process.changes.pop_front().map(|item| match item {
                 EdgeItem::Change(change, cause) => Work::Change(change, cause),
                 EdgeItem::Resume(key, run) => Work::Resume(key, run),
@@ -268,6 +269,7 @@ impl World {
 
     /// Puts the next delayed key or item of a process on the agenda.
     pub(super) fn announce(&mut self, id: ControllerId) {
+        self.announce_flush(id);
         let Some(process) = self.processes.get_mut(&id) else { return };
         let next = match process.flavour {
             Flavour::Level => process.queue.next_due(),
@@ -288,17 +290,36 @@ impl World {
         self.put(next, Step::Due(id, epoch, second_look));
     }
 
+    /// Puts the next look at keys that have waited for too long on the agenda.
+    fn announce_flush(&mut self, id: ControllerId) {
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        if process.flushes == Time::MAX
+            && let Some(next) = process.mind.as_scheduler().and_then(Scheduler::next_flush)
+        {
+            process.flushes = next;
+            let epoch = process.epoch;
+            self.put(next, Step::Flush(id, epoch));
+        }
+    }
+
+    pub(super) fn flush(&mut self, id: ControllerId) {
+        let now = self.now;
+        let Some(process) = self.processes.get_mut(&id) else { return };
+        process.flushes = Time::MAX;
+        let cx = Context { cache: &process.cache, now, seed: 0, promises_kept: true };
+        for key in process.mind.monitor(&cx) {
+            process.enqueue(key, &Cause::Timer, now);
+        }
+        self.announce(id);
+        self.pump(id);
+    }
+
     pub(super) fn queue_due(&mut self, id: ControllerId) {
         let now = self.now;
         let Some(process) = self.processes.get_mut(&id) else { return };
         process.announced = Time::MAX;
         match process.flavour {
-            Flavour::Level => {
-                for key in process.queue.advance(now) {
-                    let cause = process.later_causes.remove(&key).unwrap_or(Cause::Timer);
-                    process.note_cause(&key, &cause);
-                }
-            }
+            Flavour::Level => process.take_due(now),
             Flavour::Edge => {
                 let (due, later) =
                     std::mem::take(&mut process.later).into_iter().partition(|(at, _)| *at <= now);

@@ -12,7 +12,7 @@ use crate::client::event_correlator::EventCorrelator;
 use crate::client::expectations::UidTrackingExpectations;
 use crate::client::rate_limiter::RateLimiter;
 use crate::client::work_queue::COPIES_MAX;
-use crate::controllers::{Change, ChangeKind, PassRun};
+use crate::controllers::{Change, ChangeKind, Context, PassRun};
 use crate::kernel::{Rng, Time};
 
 use super::knob::Manner;
@@ -64,6 +64,8 @@ pub struct Process {
     pub crash_at: Option<CrashPoint>,
     /// When the queue's next delayed key is announced on the agenda.
     pub announced: Time,
+    /// When keys that have waited for too long for a change are looked at again.
+    pub flushes: Time,
     /// Its latencies.
     pub rng: Rng,
     /// Its last finished pass.
@@ -126,6 +128,7 @@ impl Process {
             held_back: Vec::new(),
             crash_at: None,
             announced: Time::MAX,
+            flushes: Time::MAX,
             rng,
             last: None,
             unsynced: 0,
@@ -152,7 +155,7 @@ impl Process {
         self.further_causes.clear();
         self.later_causes.clear();
         self.held_back.clear();
-        self.announced = Time::MAX;
+        (self.announced, self.flushes) = (Time::MAX, Time::MAX);
         self.crash_at = None;
         self.unsynced = 0;
         let cut = std::mem::take(&mut self.active).into_values();
@@ -169,12 +172,39 @@ impl Process {
     }
 
     /// Puts a key into the queue of a level-triggered loop.
-    pub fn enqueue(&mut self, key: ObjectKey, cause: &Cause) {
+    pub fn enqueue(&mut self, key: ObjectKey, cause: &Cause, now: Time) {
         self.note_cause(&key, cause);
         let before = self.queue.len();
-        self.queue.add(key);
+        self.line_up(key, now);
         self.adds += 1;
         self.merges += u64::from(self.queue.len() == before);
+    }
+
+    fn line_up(&mut self, key: ObjectKey, now: Time) {
+        let cx = Context { cache: &self.cache, now, seed: 0, promises_kept: true };
+        let rank = self.mind.rank(&key, &cx);
+        self.queue.add_ranked(key, rank);
+    }
+
+    /// Moves the keys whose moment has come into the queue.
+    pub(super) fn take_due(&mut self, now: Time) {
+        while let Some(key) = self.queue.pop_due(now) {
+            let cause = self.later_causes.remove(&key).unwrap_or(Cause::Timer);
+            self.note_cause(&key, &cause);
+            self.line_up(key, now);
+        }
+    }
+
+    /// Takes the next key from the queue of a level-triggered loop.
+    pub(super) fn take_key(&mut self, now: Time) -> Option<ObjectKey> {
+        self.queue.get().or_else(|| {
+            let early = self.mind.as_scheduler()?.comes_early(self.queue.waiting())?;
+            self.queue.forget_delay(&early);
+            let cause = self.later_causes.remove(&early).unwrap_or(Cause::Timer);
+            self.note_cause(&early, &cause);
+            self.line_up(early, now);
+            self.queue.get()
+        })
     }
 
     /// How it is triggered, in full.

@@ -29,6 +29,8 @@ pub enum Step {
     /// A delayed key or edge item is due; true: it is a second look that changes a status at most,
     /// if no event was lost.
     Due(ControllerId, u32, bool),
+    /// The scheduler looks at pods that have waited for too long.
+    Flush(ControllerId, u32),
     /// A list of a stream is answered: the objects and their revision.
     Listed(usize, u32, Vec<Arc<Object>>, u64),
     /// A list reaches the API server.
@@ -64,6 +66,7 @@ impl Step {
             self,
             Step::Resync(..)
                 | Step::Poll(..)
+                | Step::Flush(..)
                 | Step::Heartbeat(_)
                 | Step::Bookmarks
                 | Step::Monitor(_)
@@ -100,6 +103,7 @@ impl Step {
             Step::Settle(payment) => (17, *payment),
             Step::Poll(id, _) => (18, id.number()),
             Step::HeldBack(id, _) => (19, id.number()),
+            Step::Flush(id, _) => (20, id.number()),
         };
         kind << 56 | number
     }
@@ -112,6 +116,7 @@ impl Step {
             | Step::Decided(id, epoch, ..)
             | Step::Due(id, epoch, _)
             | Step::Poll(id, epoch)
+            | Step::Flush(id, epoch)
             | Step::Resync(id, epoch) => Some((*id, *epoch)),
             _ => None,
         }

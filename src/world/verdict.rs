@@ -2,6 +2,7 @@
 //! or due, and what the store and the machines hold.
 
 use crate::api::{Condition, Kind, ObjectKey, Str};
+use crate::controllers::Context;
 use crate::kernel::Time;
 
 use super::ControllerId;
@@ -28,10 +29,13 @@ pub enum Verdict {
         /// What is due: `resync`, `node-monitor-grace-period`, the `release` of what is held.
         what: &'static str,
     },
-    /// It differs, and nothing will ever wake anyone.
+    /// It differs, and nothing will ever wake anyone that could change it.
     Stuck {
         /// What is missing.
         short: Vec<Shortfall>,
+        /// When the scheduler tries the pods without a node again, in vain: it was tried in
+        /// thought.
+        in_vain: Option<Time>,
     },
     /// Somebody undoes what somebody else does, again and again.
     Oscillating {
@@ -71,7 +75,7 @@ impl World {
         }
         match self.next_upkeep_that_helps() {
             Some((until, what)) => Verdict::Waiting { short, until, what },
-            None => Verdict::Stuck { short },
+            None => Verdict::Stuck { short, in_vain: self.next_flush().map(|(at, _)| at) },
         }
     }
 
@@ -92,7 +96,26 @@ impl World {
             Step::Due(id, epoch, true) => self.timer_helps(id, epoch, entry.at),
             _ => None,
         });
-        looks.chain(self.dead_node_unnoticed()).min()
+        let flush = self.next_flush().filter(|(_, id)| self.flush_helps(*id));
+        let flush = flush.map(|(at, _)| (at, "scheduler-flush"));
+        looks.chain(self.dead_node_unnoticed()).chain(flush).min()
+    }
+
+    /// When a scheduler tries again the pods for which it found no node, and which.
+    fn next_flush(&self) -> Option<(Time, ControllerId)> {
+        let due = self.agenda.iter().filter_map(|entry| match entry.what {
+            Step::Flush(id, epoch) if self.look_helps(id, epoch) => Some((entry.at, id)),
+            _ => None,
+        });
+        due.min()
+    }
+
+    fn flush_helps(&self, id: ControllerId) -> bool {
+        self.process(id).is_some_and(|process| {
+            let (now, seed) = (self.now(), self.options.seed);
+            let cx = Context { cache: &process.cache, now, seed, promises_kept: true };
+            process.mind.as_scheduler().is_some_and(|scheduler| scheduler.a_look_helps(&cx))
+        })
     }
 
     /// A look that a loop takes by its own timer, and its name, if it may change something.

@@ -457,9 +457,12 @@ fn is_upkeep(commit: &Commit) -> bool {
 pub(super) fn wake(process: &mut Process, woken: Woken, cause: &Cause, now: Time) {
     promises::observe(&woken, &mut process.expectations);
     for key in woken.keys {
-        process.enqueue(key, cause);
+        process.enqueue(key, cause, now);
     }
+    // Between a change and the scheduler's next look lies a back-off, and no more.
+    let is_back_off = process.mind.as_scheduler().is_some();
+    let cause = if is_back_off { cause } else { &Cause::Timer };
     for (key, after) in woken.later {
-        process.enqueue_later(key, after, Cause::Timer, now);
+        process.enqueue_later(key, after, cause.clone(), now);
     }
 }

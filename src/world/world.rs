@@ -396,6 +396,7 @@ impl World {
             Step::Kubelet(node, timer) => self.kubelet_timer(node, &timer),
             Step::Resync(id, _) => self.resync(id),
             Step::Poll(id, _) => self.poll(id),
+            Step::Flush(id, _) => self.flush(id),
             Step::Heartbeat(node) => self.heartbeat(node),
             Step::Bookmarks => self.send_bookmarks(),
             Step::Monitor(epoch) => self.monitor(epoch),

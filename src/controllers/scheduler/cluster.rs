@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::{Kind, Node, Object, ObjectKey, Pod, Str, StrMap};
+use crate::api::{Kind, LabelSelector, Node, Object, ObjectKey, Pod, Str, StrMap};
 use crate::client::Cache;
 use crate::kernel::Time;
 
-use super::inter_pod::anti_affinity_of;
+use super::inter_pod::wishes_of;
 use super::ports::HostPort;
 use super::priority::priority_of;
 use super::resources::{Resources, Usage};
@@ -76,8 +76,8 @@ pub struct Group {
     pub owner: Str,
     /// Their labels.
     pub labels: StrMap,
-    /// Which pods they require to keep away.
-    pub keeps_away: Str,
+    /// What they ask of the pods around them.
+    pub wishes: Str,
     /// They are being deleted: spreading no longer counts them.
     pub is_going: bool,
 }
@@ -89,7 +89,7 @@ impl Group {
             namespace: pod.metadata.namespace.clone(),
             owner: owner.unwrap_or_default(),
             labels: pod.metadata.labels.clone(),
-            keeps_away: anti_affinity_of(&pod.spec),
+            wishes: wishes_of(&pod.spec),
             is_going: pod.metadata.is_terminating(),
         }
     }
@@ -121,6 +121,8 @@ pub struct Cluster {
     groups: BTreeMap<Arc<Group>, Vec<u32>>,
     /// How many pods there are of each priority.
     priorities: BTreeMap<i64, u32>,
+    /// The labels of the namespaces, from the first pod on that asks for some.
+    namespaces: BTreeMap<Str, StrMap>,
 }
 
 impl Placement {
@@ -145,6 +147,7 @@ impl Cluster {
         for node in cache.all(Kind::Node) {
             cluster.put_node(node);
         }
+        cache.all(Kind::Namespace).for_each(|namespace| cluster.put_namespace(namespace));
         for pod in cache.all(Kind::Pod).filter_map(|object| object.as_pod()) {
             cluster.observe_pod(pod);
         }
@@ -232,6 +235,23 @@ impl Cluster {
         }
     }
 
+    /// Takes a Namespace as it is now.
+    pub fn put_namespace(&mut self, object: &Arc<Object>) {
+        let meta = object.meta();
+        self.namespaces.insert(meta.name.clone(), meta.labels.clone());
+    }
+
+    /// Forgets a Namespace.
+    pub fn remove_namespace(&mut self, name: &Str) {
+        self.namespaces.remove(name);
+    }
+
+    /// Whether a namespace is among those that have certain labels. One that is not known has none.
+    pub fn selects_namespace(&self, selector: &LabelSelector, name: &Str) -> bool {
+        let labels = self.namespaces.get(name);
+        labels.map_or_else(|| selector.is_empty(), |labels| selector.matches(labels))
+    }
+
     /// Takes a pod as it is now. Returns whether something became free.
     pub fn observe_pod(&mut self, pod: &Pod) -> bool {
         let key = key_of(pod);
@@ -246,7 +266,9 @@ impl Cluster {
             here.assumed = None;
             if pod.metadata.is_terminating() {
                 self.is_going(&key);
-            } else if here.generation != pod.metadata.generation {
+            } else if here.generation != pod.metadata.generation
+                || here.group.labels != pod.metadata.labels
+            {
                 return self.place_again(pod, node);
             }
             return false;

@@ -1,9 +1,8 @@
 //! Affinity and anti-affinity between pods (`pkg/scheduler/framework/plugins/interpodaffinity`):
-//! what a pod asks of the pods around it, and what pods that are there ask of it. The required ones
-//! filter; of the preferred ones, those of the pod itself score.
-//!
-//! Left out: preferences of pods that are there already, and namespace selectors but the empty one
-//! (all namespaces).
+//! what a pod asks of the pods around it, and what pods that are there ask of it. What is required
+//! filters. What is preferred scores, and that works both ways: a pod that is there and would like
+//! to be near such a pod draws it to its domain; one that requires it does so too, with the weight
+//! 1 (`hardPodAffinityWeight`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +16,10 @@ use super::filters::{Reason, Rejection, Verdict};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+/// Near other pods, or away from them.
+const KINDS: [&str; 2] = ["podAffinity", "podAntiAffinity"];
+/// How much a pod that is required to be near weighs, when it scores.
+const HARD_WEIGHT: i64 = 1;
 
 /// `v1.PodAffinityTerm`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -31,11 +34,14 @@ struct Term {
 }
 
 impl Term {
-    /// Whether a pod of these labels is meant by a term of a pod of this namespace.
-    fn means(&self, home: &Str, namespace: &Str, labels: &StrMap) -> bool {
-        let everywhere = self.namespace_selector.as_ref().is_some_and(LabelSelector::is_empty);
+    /// Whether a pod of these labels is meant by a term of a pod of the namespace `home`.
+    fn means(&self, home: &Str, namespace: &Str, labels: &StrMap, cluster: &Cluster) -> bool {
         let own = self.namespaces.is_empty() && self.namespace_selector.is_none();
-        let here = everywhere || self.namespaces.contains(namespace) || (own && home == namespace);
+        let selected = || {
+            let selector = self.namespace_selector.as_ref();
+            selector.is_some_and(|selector| cluster.selects_namespace(selector, namespace))
+        };
+        let here = self.namespaces.contains(namespace) || (own && home == namespace) || selected();
         here && self.label_selector.as_ref().is_some_and(|selector| selector.matches(labels))
     }
 
@@ -55,17 +61,61 @@ impl Term {
     }
 }
 
-fn terms(list: &Value, labels: &StrMap) -> Vec<Term> {
-    let read = |term: &Value| serde_json::from_value::<Term>(term.clone()).ok();
-    let list = list.as_array().into_iter().flatten().filter_map(read);
-    list.map(|term| term.with_keys_of(labels)).collect()
+/// All that a pod asks of others.
+#[derive(Clone, Debug, Default)]
+struct Wishes {
+    near: Vec<Term>,
+    away: Vec<Term>,
+    /// With their weight: below zero to keep away.
+    preferred: Vec<(i64, Term)>,
 }
 
-/// What a pod requires that others keep away, as text: part of what makes pods alike.
-pub fn anti_affinity_of(spec: &PodSpec) -> Str {
-    let rule = spec.rest.get("affinity").map(|affinity| &affinity["podAntiAffinity"][REQUIRED]);
-    let rule = rule.filter(|rule| rule.as_array().is_some_and(|terms| !terms.is_empty()));
-    rule.map_or_else(Str::default, |rule| rule.to_string().into())
+impl Wishes {
+    /// Of a pod with these labels. Terms that cannot be read ask nothing.
+    fn of(rules: &Value, labels: &StrMap) -> Wishes {
+        let read = |term: &Value| serde_json::from_value::<Term>(term.clone()).ok();
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let terms = |list: Vec<Value>| {
+            list.iter().filter_map(read).map(|term| term.with_keys_of(labels)).collect()
+        };
+        let mut wishes = Wishes {
+            near: terms(list(&rules[KINDS[0]][REQUIRED])),
+            away: terms(list(&rules[KINDS[1]][REQUIRED])),
+            preferred: Vec::new(),
+        };
+        for (kind, sign) in KINDS.into_iter().zip([1, -1]) {
+            for rule in list(&rules[kind][PREFERRED]) {
+                let weight = sign * rule["weight"].as_i64().unwrap_or(0);
+                let term = read(&rule["podAffinityTerm"]).map(|term| term.with_keys_of(labels));
+                wishes.preferred.extend(term.map(|term| (weight, term)));
+            }
+        }
+        wishes
+    }
+
+    /// What pods that are there ask.
+    fn of_group(group: &Group) -> Wishes {
+        let rules = serde_json::from_str(&group.wishes).unwrap_or_default();
+        Wishes::of(&rules, &group.labels)
+    }
+}
+
+/// What a pod asks of others, as text: part of what makes pods alike.
+pub fn wishes_of(spec: &PodSpec) -> Str {
+    let Some(affinity) = spec.rest.get("affinity") else { return Str::default() };
+    let asks = |kind: &&str| {
+        let lists = [REQUIRED, PREFERRED].into_iter().map(|list| &affinity[*kind][list]);
+        lists.filter_map(Value::as_array).any(|terms| !terms.is_empty())
+    };
+    let asked = KINDS.into_iter().filter(asks);
+    let asked: serde_json::Map<String, Value> =
+        asked.map(|kind| (kind.to_string(), affinity[kind].clone())).collect();
+    if asked.is_empty() { Str::default() } else { Value::Object(asked).to_string().into() }
+}
+
+/// Whether a pod asks for namespaces by their labels, so that these must be known.
+pub fn selects_namespaces(spec: &PodSpec) -> bool {
+    wishes_of(spec).contains("namespaceSelector")
 }
 
 /// How many pods that are meant are in each domain.
@@ -82,7 +132,7 @@ impl Counted {
     }
 }
 
-/// What speaks for and against nodes for one pod, counted once for a decision.
+/// What speaks against nodes for one pod, counted once for a decision.
 #[derive(Clone, Debug, Default)]
 pub struct InterPod {
     affinity: Vec<Counted>,
@@ -91,7 +141,6 @@ pub struct InterPod {
     anti_affinity: Vec<Counted>,
     /// Domains, by their label, from which other pods keep it away.
     kept_away: BTreeSet<(Str, Str)>,
-    preferred: Vec<(i64, Counted)>,
 }
 
 impl InterPod {
@@ -100,29 +149,21 @@ impl InterPod {
         let (home, labels) = (&pod.metadata.namespace, &pod.metadata.labels);
         let mut found = InterPod { kept_away: kept_away(pod, cluster), ..InterPod::default() };
         let Some(rules) = pod.spec.rest.get("affinity") else { return found };
-        let wanted = terms(&rules["podAffinity"][REQUIRED], labels);
+        let wishes = Wishes::of(rules, labels);
         let means_all = |namespace: &Str, labels: &StrMap| {
-            wanted.iter().all(|term| term.means(home, namespace, labels))
+            wishes.near.iter().all(|term| term.means(home, namespace, labels, cluster))
         };
         let all = |group: &Group| means_all(&group.namespace, &group.labels);
-        found.affinity = wanted.iter().map(|t| count(&t.topology_key, cluster, all)).collect();
+        let near = wishes.near.iter();
+        found.affinity = near.map(|term| count(&term.topology_key, cluster, all)).collect();
         let none = found.affinity.iter().all(|counted| counted.in_domain.is_empty());
         found.is_first = none && means_all(home, labels);
         let one = |term: &Term| {
             count(&term.topology_key, cluster, |group| {
-                term.means(home, &group.namespace, &group.labels)
+                term.means(home, &group.namespace, &group.labels, cluster)
             })
         };
-        let unwanted = terms(&rules["podAntiAffinity"][REQUIRED], labels);
-        found.anti_affinity = unwanted.iter().map(one).collect();
-        for (kind, sign) in [("podAffinity", 1), ("podAntiAffinity", -1)] {
-            for rule in rules[kind][PREFERRED].as_array().into_iter().flatten() {
-                let weight = rule["weight"].as_i64().unwrap_or(0);
-                let term = Value::Array(vec![rule["podAffinityTerm"].clone()]);
-                let counted = terms(&term, labels).iter().map(one).collect::<Vec<_>>();
-                found.preferred.extend(counted.into_iter().map(|one| (sign * weight, one)));
-            }
-        }
+        found.anti_affinity = wishes.away.iter().map(one).collect();
         found
     }
 
@@ -144,24 +185,65 @@ impl InterPod {
         }
         Ok(())
     }
+}
+
+/// How much each domain is liked, by its label: by the pod, and by those that are there for its
+/// sake (`PreScore`).
+#[derive(Clone, Debug, Default)]
+pub struct Likes(BTreeMap<Str, BTreeMap<Str, i64>>);
+
+impl Likes {
+    /// Weighs for a pod.
+    pub fn of(pod: &Pod, cluster: &Cluster) -> Likes {
+        let (home, labels) = (&pod.metadata.namespace, &pod.metadata.labels);
+        let own = pod.spec.rest.get("affinity").map(|rules| Wishes::of(rules, labels).preferred);
+        let own = own.unwrap_or_default();
+        let mut likes = Likes::default();
+        for (group, counts) in cluster.all_groups() {
+            for (weight, term) in &own {
+                if term.means(home, &group.namespace, &group.labels, cluster) {
+                    likes.add(*weight, term, cluster, counts);
+                }
+            }
+            if group.wishes.is_empty() {
+                continue;
+            }
+            let theirs = Wishes::of_group(group);
+            let near = theirs.near.into_iter().map(|term| (HARD_WEIGHT, term));
+            for (weight, term) in near.chain(theirs.preferred) {
+                if term.means(&group.namespace, home, labels, cluster) {
+                    likes.add(weight, &term, cluster, counts);
+                }
+            }
+        }
+        likes
+    }
+
+    fn add(&mut self, weight: i64, term: &Term, cluster: &Cluster, counts: &[u32]) {
+        for (domain, pods) in domains(&term.topology_key, cluster, counts) {
+            let by_domain = self.0.entry(term.topology_key.clone()).or_default();
+            *by_domain.entry(domain).or_default() += weight * i64::from(pods);
+        }
+    }
 
     /// Whether there is anything to score.
     pub fn scores(&self) -> bool {
-        !self.preferred.is_empty()
+        !self.0.is_empty()
     }
 
-    /// The scores of these nodes: 0 for the least liked, 100 for the most.
+    /// The scores of these nodes: 0 for the least liked, 100 for the most. In between it is cut
+    /// off, not rounded, after a division in floating point (`NormalizeScore`).
     pub fn score(&self, nodes: &[Option<&Node>]) -> Vec<i64> {
         let liked = |node: &Option<&Node>| -> i64 {
             let Some(node) = node else { return 0 };
-            self.preferred.iter().map(|(w, c)| w * c.here(node).unwrap_or(0)).sum()
+            let domain = |key: &Str| node.metadata.labels.get(key);
+            self.0.iter().filter_map(|(key, by_domain)| by_domain.get(domain(key)?)).sum()
         };
         let raw: Vec<i64> = nodes.iter().map(liked).collect();
         let (low, high) = (raw.iter().min().copied(), raw.iter().max().copied());
         let (low, high) = (low.unwrap_or(0), high.unwrap_or(0));
-        raw.iter()
-            .map(|own| if high > low { 100 * (own - low) / (high - low) } else { 0 })
-            .collect()
+        let part = |own: &i64| (100.0 * ((own - low) as f64 / (high - low) as f64)) as i64;
+        raw.iter().map(|own| if high > low { part(own) } else { 0 }).collect()
     }
 }
 
@@ -189,11 +271,11 @@ fn domains<'a>(
 
 /// Where pods are that require that such a pod keep away.
 fn kept_away(pod: &Pod, cluster: &Cluster) -> BTreeSet<(Str, Str)> {
+    let (home, labels) = (&pod.metadata.namespace, &pod.metadata.labels);
     let mut away = BTreeSet::new();
-    for (group, counts) in cluster.all_groups().filter(|(group, _)| !group.keeps_away.is_empty()) {
-        let rules: Value = serde_json::from_str(&group.keeps_away).unwrap_or_default();
-        for term in terms(&rules, &group.labels) {
-            if term.means(&group.namespace, &pod.metadata.namespace, &pod.metadata.labels) {
+    for (group, counts) in cluster.all_groups().filter(|(group, _)| !group.wishes.is_empty()) {
+        for term in Wishes::of_group(group).away {
+            if term.means(&group.namespace, home, labels, cluster) {
                 let domains = domains(&term.topology_key, cluster, counts);
                 away.extend(domains.map(|(domain, _)| (term.topology_key.clone(), domain)));
             }
@@ -279,5 +361,76 @@ mod tests {
         let cluster = cluster(&[(&like, "a"), (&unlike, "c")]);
         assert_eq!(allowed(&apart("new", "matchLabelKeys"), &cluster), ["c"]);
         assert_eq!(allowed(&apart("new", "mismatchLabelKeys"), &cluster), ["a", "b"]);
+    }
+
+    fn preferred(kind: &str, app: &str, weight: i64) -> Value {
+        let selector = json!({"matchLabels": {"app": app}});
+        let term = json!({"labelSelector": selector, "topologyKey": "kubernetes.io/hostname"});
+        json!({kind: {PREFERRED: [{"weight": weight, "podAffinityTerm": term}]}})
+    }
+
+    fn scores(pod: &Pod, cluster: &Cluster) -> Vec<i64> {
+        let nodes = [node("a", "1"), node("b", "1"), node("c", "2")];
+        let nodes: Vec<Option<&Node>> = nodes.iter().map(Some).collect();
+        Likes::of(pod, cluster).score(&nodes)
+    }
+
+    #[test]
+    fn what_pods_that_are_there_would_like_counts_for_one_that_asks_nothing() {
+        let likes = pod("likes", "x", preferred("podAffinity", "y", 10));
+        let dislikes = pod("dislikes", "x", preferred("podAntiAffinity", "y", 30));
+        let cluster = cluster(&[(&likes, "a"), (&dislikes, "b")]);
+        assert_eq!(scores(&pod("new", "y", json!({})), &cluster), [100, 0, 75]);
+        assert!(!Likes::of(&pod("new", "z", json!({})), &cluster).scores());
+    }
+
+    #[test]
+    fn both_sides_add_up_and_a_requirement_of_a_pod_that_is_there_counts_one() {
+        let old = pod("old", "x", required("podAffinity", "y", "kubernetes.io/hostname"));
+        let twice = pod("twice", "x", json!({}));
+        let cluster = cluster(&[(&old, "a"), (&twice, "b")]);
+        assert_eq!(scores(&pod("new", "y", json!({})), &cluster), [100, 0, 0]);
+        let new = pod("new", "y", preferred("podAffinity", "x", 2));
+        assert_eq!(scores(&new, &cluster), [100, 66, 0], "3, 2 and 0");
+    }
+
+    fn by_namespace(name: &str, selector: Value) -> Pod {
+        let app = json!({"matchLabels": {"app": "x"}});
+        let term = json!({
+            "labelSelector": app, "topologyKey": "zone", "namespaceSelector": selector,
+        });
+        pod(name, "x", json!({"podAntiAffinity": {REQUIRED: [term]}}))
+    }
+
+    #[test]
+    fn a_term_may_mean_pods_of_namespaces_with_certain_labels() {
+        let mut elsewhere = pod("elsewhere", "x", json!({}));
+        elsewhere.metadata.namespace = "shop".into();
+        let mut cluster = cluster(&[(&elsewhere, "a")]);
+        let team = json!({"matchLabels": {"team": "tea"}});
+        let away = |cluster: &Cluster| allowed(&by_namespace("new", team.clone()), cluster);
+        assert_eq!(away(&cluster), ["a", "b", "c"], "nothing is known of that namespace");
+        let shop = json!({"metadata": {"name": "shop", "labels": {"team": "tea"}}});
+        let shop = Object::from_value(crate::api::Kind::Namespace, shop).expect("a namespace");
+        cluster.put_namespace(&Arc::new(shop));
+        assert_eq!(away(&cluster), ["c"]);
+        assert_eq!(allowed(&by_namespace("new", json!({})), &cluster), ["c"], "all namespaces");
+        let other = json!({"matchLabels": {"team": "coffee"}});
+        assert_eq!(allowed(&by_namespace("new", other), &cluster), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_pod_that_is_there_means_pods_of_namespaces_with_certain_labels_too() {
+        let old = by_namespace("old", json!({"matchLabels": {"team": "tea"}}));
+        let mut cluster = cluster(&[(&old, "a")]);
+        let mut new = pod("new", "x", json!({}));
+        new.metadata.namespace = "shop".into();
+        assert_eq!(allowed(&new, &cluster), ["a", "b", "c"]);
+        let shop = json!({"metadata": {"name": "shop", "labels": {"team": "tea"}}});
+        let shop = Object::from_value(crate::api::Kind::Namespace, shop).expect("a namespace");
+        cluster.put_namespace(&Arc::new(shop));
+        assert_eq!(allowed(&new, &cluster), ["c"]);
+        cluster.remove_namespace(&"shop".into());
+        assert_eq!(allowed(&new, &cluster), ["a", "b", "c"]);
     }
 }

@@ -6,8 +6,9 @@
 //! node, the pods that were promised one. Changes keep it up to date, so a decision costs a look at
 //! each node and none at pods, unless some must be made to go for it.
 //!
-//! Left out: an active queue in the order of priorities, scheduler profiles and extenders, looking
-//! at a part of the nodes in clusters of more than 100, Permit and Reserve, volumes.
+//! Left out: scheduler profiles and extenders, looking at a part of the nodes in clusters of more
+//! than 100, Permit and Reserve, volumes. Here a worker is busy until its pod is bound, so there
+//! are several; in Kubernetes one decides, and bindings go on beside it.
 
 pub mod affinity;
 pub mod cluster;
@@ -28,11 +29,13 @@ pub mod spread;
 mod tests;
 pub mod victims;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, Str};
 use crate::apiserver::{ApiError, Request, Response};
+use crate::client::work_queue::Rank;
 use crate::controllers::{Change, Context, Deed, EventNote, Fact, Finish, Intent, Plan, Woken};
 use crate::kernel::Time;
 use crate::kernel::stable_hash;
@@ -67,7 +70,10 @@ impl Scheduler {
         match &*change.object {
             Object::Pod(pod) => self.pod_changed(change, pod, cx, &mut woken),
             Object::Node(node) => self.node_changed(change, node, cx, &mut woken),
-            _ => {}
+            // Nobody is woken by it, as in Kubernetes.
+            _ if change.object.kind() != Kind::Namespace => {}
+            _ if change.is_deletion() => self.cluster.remove_namespace(&change.key().name),
+            _ => self.cluster.put_namespace(&change.object),
         }
         woken
     }
@@ -88,6 +94,9 @@ impl Scheduler {
         }
         if change.before.as_ref().is_some_and(|before| came_to_a_node(before, pod)) {
             self.pending.wake_all(Help::NEIGHBOURS, cx.now, woken);
+        }
+        if change.before.as_ref().is_some_and(|before| is_called_otherwise(before, pod)) {
+            self.pending.wake_all(Help::NEIGHBOURS.and(Help::SPREAD), cx.now, woken);
         }
         if freed {
             let help = Help::RESOURCES.and(Help::SPREAD);
@@ -128,6 +137,54 @@ impl Scheduler {
             return plan;
         }
         self.schedule(key, object, pod, cx)
+    }
+
+    /// Where a pod stands in the active queue.
+    pub fn rank(&self, key: &ObjectKey, cx: &Context<'_>) -> Rank {
+        self.pending.rank(key, cx.cache.pod(key).map_or(0, priority_of), cx.now)
+    }
+
+    /// What of these keys, which wait for their moment, is looked at when nothing else waits.
+    pub fn comes_early<'a>(
+        &self,
+        waiting: impl Iterator<Item = (&'a ObjectKey, Time)>,
+    ) -> Option<ObjectKey> {
+        self.pending.comes_early(waiting)
+    }
+
+    /// When pods will have waited too long for a change that may help, if any wait.
+    pub fn next_flush(&self) -> Option<Time> {
+        self.pending.next_flush()
+    }
+
+    /// Takes the pods that have waited too long for a change that may help.
+    pub fn monitor(&mut self, cx: &Context<'_>) -> Vec<ObjectKey> {
+        self.pending.flush(cx.now)
+    }
+
+    /// Whether the next look at the pods that wait, whatever wakes it, would find a node for one of
+    /// them, or pods to preempt.
+    pub fn a_look_helps(&self, cx: &Context<'_>) -> bool {
+        // A look after so long a time draws the picture again.
+        let (mut cluster, nominees) = (Cluster::of(cx.cache), &self.nominees);
+        cluster.take_assumed(&self.cluster, cx.cache);
+        let mut tried = BTreeSet::new();
+        self.pending.waiting().filter_map(|key| cx.cache.pod(key)).any(|pod| {
+            // Pods of one owner differ in nothing that counts, but for a promise.
+            let owner = pod.metadata.controller().map(|owner| owner.uid.clone());
+            let alike = owner.map(|owner| (owner, nominated_node(pod)));
+            if pod.metadata.is_terminating() || alike.is_some_and(|alike| !tried.insert(alike)) {
+                return false;
+            }
+            let incoming = Incoming::of(pod);
+            match choose(&mut cluster, nominees, &incoming, cx.seed) {
+                Ok(_) => true,
+                Err(unfit) => matches!(
+                    preempt(&mut cluster, nominees, &incoming, &unfit, cx),
+                    Outcome::Found(_)
+                ),
+            }
+        })
     }
 
     /// Takes the answer to a request of a pass: a pod that could not be bound is not where it was
@@ -231,6 +288,11 @@ fn came_to_a_node(before: &Object, pod: &Pod) -> bool {
     nowhere && pod.spec.node_name.is_some()
 }
 
+/// Whether a pod on a node has other labels than it had (`UpdatePodLabel`).
+fn is_called_otherwise(before: &Object, pod: &Pod) -> bool {
+    pod.spec.node_name.is_some() && before.meta().labels != pod.metadata.labels
+}
+
 /// Whether this scheduler is to find a node for a pod.
 fn awaits_scheduling(pod: &Pod) -> bool {
     let own = pod.spec.rest.get("schedulerName");
@@ -308,7 +370,7 @@ pub fn choose(
             Err(rejection) => unfit.count(place, &rejection),
         }
     }
-    best(cluster, incoming, (&spread, &neighbours), fitting, unfit, seed)
+    best(cluster, incoming, &spread, fitting, unfit, seed)
 }
 
 /// `evaluateNominatedNode`.
@@ -322,7 +384,7 @@ fn promised(cluster: &mut Cluster, nominees: &Nominees, incoming: &Incoming<'_>)
 fn best(
     cluster: &Cluster,
     incoming: &Incoming<'_>,
-    (spread, neighbours): (&Spread, &InterPod),
+    spread: &Spread,
     fitting: Vec<usize>,
     unfit: Unfit,
     seed: u64,
@@ -330,7 +392,7 @@ fn best(
     let scores = match fitting.len() {
         0 => return Err(unfit),
         1 => vec![0],
-        _ => scores::score(incoming, cluster, (spread, neighbours), &fitting),
+        _ => scores::score(incoming, cluster, spread, &fitting),
     };
     let best = scores.iter().max();
     let equals = fitting.iter().zip(&scores).filter(|(_, score)| Some(*score) == best);
@@ -373,8 +435,8 @@ fn unschedulable(
     let note = EventNote::warning(object, "FailedScheduling", message.clone());
     plan.events.push(note);
     set_unschedulable(&mut after, &message, cx);
-    plan.finish = Some(Finish::plain(object.clone(), after.into()));
-    plan.requeue_after = Some(LEFT_OVER_AFTER);
+    // Kubernetes sends a patch, which meets no conflict.
+    plan.finish = Some(Finish { retries: 3, ..Finish::plain(object.clone(), after.into()) });
     plan
 }
 

@@ -94,6 +94,17 @@ fn a_pod_of_a_higher_priority_makes_one_of_a_lower_go_and_takes_its_place() {
 }
 
 #[test]
+fn the_promise_does_not_wait_for_the_victims_to_be_asked() {
+    let mut cluster = cluster_of(&[("node-1", "1")]);
+    placed(&mut cluster, pod("small", "800m", ""), "node-1", 0);
+    cluster.requests.clear();
+    cluster.create(Kind::Pod, pod("big", "900m", HIGH));
+    let told: Vec<&str> = cluster.requests.iter().map(String::as_str).collect();
+    let (big, small) = ("Patch Pod default/big", "Patch Pod default/small");
+    assert_eq!(told, [big, small, "Delete Pod default/small"]);
+}
+
+#[test]
 fn equals_and_pods_that_must_not_preempt_wait() {
     let mut cluster = cluster_of(&[("node-1", "1")]);
     placed(&mut cluster, pod("small", "800m", ""), "node-1", 0);

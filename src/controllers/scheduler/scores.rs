@@ -6,7 +6,7 @@ use crate::controllers::taints::is_tolerated;
 
 use super::cluster::{Cluster, NodeInfo};
 use super::filters::Incoming;
-use super::inter_pod::InterPod;
+use super::inter_pod::Likes;
 use super::resources::Usage;
 use super::spread::Spread;
 
@@ -33,7 +33,7 @@ pub struct Share {
 pub fn score(
     incoming: &Incoming<'_>,
     cluster: &Cluster,
-    (spread, neighbours): (&Spread, &InterPod),
+    spread: &Spread,
     fitting: &[usize],
 ) -> Vec<i64> {
     let infos = || fitting.iter().map(|place| &cluster.nodes()[*place]);
@@ -57,6 +57,7 @@ pub fn score(
     if spread.scores() {
         add(spread.score(cluster, fitting), SPREAD_WEIGHT);
     }
+    let neighbours = Likes::of(incoming.pod, cluster);
     if neighbours.scores() {
         let nodes: Vec<_> = infos().map(|info| info.node()).collect();
         add(neighbours.score(&nodes), NEIGHBOURS_WEIGHT);

@@ -192,7 +192,31 @@ fn a_lost_deletion_is_made_good_when_a_pod_finds_no_node() {
     cluster.create(Kind::Pod, pod("second", "800m"));
     assert_eq!(node_of(&cluster, "second"), None);
     cluster.advance(Duration::from_secs(300));
+    assert_eq!(node_of(&cluster, "second"), None);
+    cluster.advance(Duration::from_secs(5));
     assert_eq!(node_of(&cluster, "second").as_deref(), Some("node-1"));
+}
+
+#[test]
+fn a_pod_that_waits_for_company_is_looked_at_when_one_on_a_node_is_called_otherwise() {
+    let mut cluster = cluster_of(&[("node-1", "1")]);
+    let mut host = node("node-1", "1");
+    host["metadata"]["labels"] = json!({"kubernetes.io/hostname": "node-1"});
+    cluster
+        .ask(Request::Patch(Part::Main, ObjectKey::new(Kind::Node, "", "node-1"), host))
+        .unwrap();
+    cluster.create(Kind::Pod, pod("first", "100m"));
+    let term = json!({"topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": {"app": "tea"}}});
+    let mut fond = pod("fond", "100m");
+    fond["spec"]["affinity"]["podAffinity"] =
+        json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]});
+    cluster.create(Kind::Pod, fond);
+    cluster.advance(Duration::from_secs(20));
+    assert_eq!(node_of(&cluster, "fond"), None);
+    let labels = json!({"metadata": {"labels": {"app": "tea"}}});
+    cluster.ask(Request::Patch(Part::Main, key("first"), labels)).expect("patched");
+    assert_eq!(node_of(&cluster, "fond").as_deref(), Some("node-1"));
 }
 
 pub(super) type Picture = Vec<(Str, i64, i64, i64, Vec<(Str, u32)>)>;

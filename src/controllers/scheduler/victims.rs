@@ -1,6 +1,8 @@
 //! How pods are made to go for another (`pkg/scheduler/framework/preemption/executor.go`): their
 //! status says why, then they are deleted, with the time that they have asked for. Pods of a lower
-//! priority that were promised the node lose the promise.
+//! priority that were promised the node lose the promise. The pod itself is promised the node at
+//! once, without waiting for any of that (`SchedulerAsyncPreemption`), and is not looked at before
+//! all of it is done.
 
 use std::sync::Arc;
 
@@ -8,10 +10,10 @@ use serde_json::json;
 
 use crate::api::{Condition, ConditionStatus, Object, ObjectKey, Pod, Timestamp, Value};
 use crate::apiserver::{DeleteOptions, Part, Patch, PatchRequest, Request};
-use crate::controllers::{Context, Deed, EventNote, Intent, Plan};
+use crate::controllers::{Context, Deed, EventNote, Finish, Intent, Plan};
 
 use super::preemption::Candidate;
-use super::priority::NOMINATED;
+use super::priority::{NOMINATED, nominated_node};
 
 const TARGET: &str = "DisruptionTarget";
 const PREEMPTED: &str = "PreemptionByScheduler";
@@ -27,8 +29,9 @@ pub fn evict(
 ) {
     let waits = |key: &&ObjectKey| cx.cache.pod(key).is_some();
     let forget = json!({"status": {NOMINATED: null}});
-    let forgotten = outranked.iter().filter(waits);
-    plan.batches.push(forgotten.map(|key| patch(key, forget.clone())).collect());
+    let forgotten = outranked.iter().filter(waits).map(|key| patch(key, forget.clone()));
+    let promised = plan.finish.take().and_then(|finish| promise(&finish));
+    plan.batches.push(promised.into_iter().chain(forgotten).collect());
 
     let stays = |object: &&Arc<Object>| !object.meta().is_terminating();
     let victims = candidate.victims.iter().map(|victim| &victim.object);
@@ -46,6 +49,15 @@ pub fn evict(
     };
     plan.batches.push(victims.iter().map(delete).collect());
     plan.batches.retain(|batch| !batch.is_empty());
+}
+
+/// What the pod's own status says now. Preemption goes on if that cannot be written.
+fn promise(finish: &Finish) -> Option<Intent> {
+    let pod = finish.after.as_pod()?;
+    let own = Condition::find(&pod.status.conditions, "PodScheduled")?;
+    let node = nominated_node(pod);
+    let value = json!({"status": {NOMINATED: node, "conditions": [own]}});
+    Some(Intent { tolerates: |_| true, ..patch(&finish.before.key(), value) })
 }
 
 /// Whether a pod goes because the scheduler made it go (`podTerminatingByPreemption`).

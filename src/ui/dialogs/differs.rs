@@ -17,6 +17,7 @@ pub fn list() -> AnyView {
         tr!(differs.kubectl),
         tr!(differs.containers),
         tr!(differs.orders),
+        tr!(differs.scheduler),
         tr!(differs.version),
     ];
     let items = points.map(|point| view! { <li>{point}</li> }.into_any());

@@ -38,7 +38,7 @@ fn place_of(object: &Object) -> u8 {
 /// What to look at when a lane is not as it should be: the first object that the verdict names.
 pub fn short_of(verdict: &Verdict) -> Option<ObjectKey> {
     match verdict {
-        Verdict::Stuck { short } | Verdict::Waiting { short, .. } => {
+        Verdict::Stuck { short, .. } | Verdict::Waiting { short, .. } => {
             short.first().map(|short| short.object.clone())
         }
         Verdict::Oscillating { object, .. } => Some(object.clone()),

@@ -63,7 +63,10 @@ impl Walk<'_> {
 
     fn due_at(&self, role: ControllerId, object: &Object) -> Option<Time> {
         let mut own = self.world().processes().filter(|process| process.id.role() == role);
-        own.find_map(|process| process.queue.due(&object.key()))
+        own.find_map(|process| {
+            let flushes = Some(process.flushes).filter(|at| *at != Time::MAX);
+            process.queue.due(&object.key()).or(flushes)
+        })
     }
 
     fn containers(&self, object: &Object, pod: &Pod) -> Finding {
