@@ -284,11 +284,29 @@ impl World {
         let readings = Readings::of_list(&self.metrics.list(&object.meta().namespace));
         let pods = self.selected(object, &scale.selector);
         let (scale, start_up, now) = (Ok(scale), StartUp::default(), self.now);
-        let input = Input { object, spec: &spec, scale, pods, readings: &readings, start_up, now };
+        let rivals = self.rivals_of(object, &pods);
+        let readings = &readings;
+        let input = Input { object, spec: &spec, scale, pods, rivals, readings, start_up, now };
         let decision = decide(&input, &mut History::default());
         let want = decision.raw.unwrap_or(decision.desired);
         let (want, have) = (i64::from(want), i64::from(decision.current));
         (want != have).then(|| Shortfall { object: object.key(), want, have })
+    }
+
+    /// Other autoscalers that count one of these pods.
+    fn rivals_of(&self, object: &Arc<Object>, pods: &[&Pod]) -> Vec<ObjectKey> {
+        let counts = |other: &&Arc<Object>| {
+            let target = other.as_generic().and_then(|own| Spec::read(own).target);
+            let scale = target.and_then(|target| Scale::of(self.store().get(&target)?));
+            scale.is_some_and(|scale| {
+                pods.iter().any(|pod| scale.selector.matches(&pod.metadata.labels))
+            })
+        };
+        let all = self.store().list(Kind::HorizontalPodAutoscaler).filter(|other| {
+            other.meta().namespace == object.meta().namespace
+                && other.meta().name != object.meta().name
+        });
+        all.filter(counts).map(|other| other.key()).collect()
     }
 
     /// The stream by which the outside world tells a process something, if it listens.

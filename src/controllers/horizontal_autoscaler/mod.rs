@@ -9,8 +9,7 @@
 //! window, a rate limit) is a timer of its own. Without faults both come to the same size.
 //!
 //! Simplifications: all metrics of a namespace are read in one request, at the same time as the
-//! scale, also where the bounds decide alone; HPAs that share pods are not looked for
-//! (`AmbiguousSelector`); the scale is read off the target's own object.
+//! scale, also where the bounds decide alone; the scale is read off the target's own object.
 
 pub mod behavior;
 pub mod calculator;
@@ -27,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{Generic, Kind, Object, ObjectKey, Pod};
+use crate::api::{Generic, Kind, LabelSelector, Object, ObjectKey, Pod};
 use crate::apiserver::{Part, Request, Response};
 use crate::kernel::Time;
 
@@ -57,6 +56,8 @@ struct State {
     metrics: Option<Response>,
     /// A change of the size that is under way.
     pending: Option<Rescale>,
+    /// By which it counts pods (`hpaSelectors`).
+    selector: Option<LabelSelector>,
     /// Edge: the target, and the size that it was told or set.
     target: Option<ObjectKey>,
     size: Option<i32>,
@@ -110,7 +111,9 @@ impl HorizontalAutoscaler {
             Ok(list) => Readings::of_list(list),
             Err(error) => Readings { failure: Some(error.message.clone()), ..Readings::default() },
         };
-        let input = input(object, &spec, scale, &readings, cx);
+        let mut input = input(object, &spec, scale, &readings, cx);
+        input.rivals = self.rivals(key, &input);
+        let state = self.known.entry(key.clone()).or_default();
         let decision = decide(&input, &mut state.history);
         state.note(&decision, &spec, cx.now);
         let mut plan = decision.plan(&input);
@@ -213,6 +216,21 @@ impl HorizontalAutoscaler {
         }
     }
 
+    /// The other autoscalers that were seen counting pods which this one counts
+    /// (`hpasControllingPodsUnderSelector`).
+    fn rivals(&self, key: &ObjectKey, input: &Input<'_>) -> Vec<ObjectKey> {
+        let Ok(scale) = &input.scale else { return Vec::new() };
+        let others = self.known.iter().filter(|(other, state)| {
+            state.selector.is_some() && *other != key && other.namespace == key.namespace
+        });
+        let share = |selector: &LabelSelector| {
+            let labels = input.pods.iter().map(|pod| &pod.metadata.labels);
+            labels.filter(|labels| scale.selector.matches(labels)).any(|own| selector.matches(own))
+        };
+        let rivals = others.filter(|(_, state)| state.selector.as_ref().is_some_and(share));
+        rivals.map(|(other, _)| other.clone()).collect()
+    }
+
     /// Edge: decides from what it was told.
     fn act(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         let Some((object, generic)) = autoscaler(key, cx) else { return Plan::default() };
@@ -226,7 +244,9 @@ impl HorizontalAutoscaler {
             Some(scale) => Ok(Scale { spec: *state.size.get_or_insert(scale.spec), ..scale }),
         };
         let readings = state.told.clone();
-        let input = input(object, &spec, scale, &readings, cx);
+        let mut input = input(object, &spec, scale, &readings, cx);
+        input.rivals = self.rivals(key, &input);
+        let state = self.known.entry(key.clone()).or_default();
         let decision = decide(&input, &mut state.history);
         state.note(&decision, &spec, cx.now);
         let owes = decision.owes();
@@ -245,6 +265,9 @@ impl State {
     fn note(&mut self, decision: &Decision, spec: &Spec, at: Time) {
         let (from, to) = (decision.current, decision.desired);
         let behavior = spec.behavior.clone();
+        if decision.selector.is_some() {
+            self.selector.clone_from(&decision.selector);
+        }
         self.pending = decision.rescale.is_some().then_some(Rescale { behavior, from, to, at });
     }
 }
@@ -264,7 +287,8 @@ fn input<'a>(
     let namespace = &object.meta().namespace;
     let pods: Vec<&Pod> =
         cx.cache.in_namespace(Kind::Pod, namespace).filter_map(|pod| pod.as_pod()).collect();
-    Input { object, spec, scale, pods, readings, start_up: StartUp::default(), now: cx.now }
+    let (rivals, start_up) = (Vec::new(), StartUp::default());
+    Input { object, spec, scale, pods, rivals, readings, start_up, now: cx.now }
 }
 
 /// The reads of a pass. What they answer is looked at, not what becomes of them.

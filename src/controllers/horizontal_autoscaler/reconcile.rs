@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 
-use crate::api::{Condition, ConditionStatus, Object, Pod, Str, Timestamp, Value};
+use crate::api::{
+    Condition, ConditionStatus, LabelSelector, Object, ObjectKey, Pod, Str, Timestamp, Value,
+};
 use crate::apiserver::{Part, Request};
 use crate::controllers::{Deed, EventNote, Fact, Fallback, Finish, Intent, Plan};
 use crate::kernel::Time;
@@ -31,6 +33,8 @@ pub struct Input<'a> {
     pub scale: Result<Scale, String>,
     /// All pods of the namespace.
     pub pods: Vec<&'a Pod>,
+    /// Other autoscalers that are known to count pods which this one counts.
+    pub rivals: Vec<ObjectKey>,
     /// What the metrics APIs answered.
     pub readings: &'a Readings,
     /// How long pods take to come up.
@@ -52,6 +56,8 @@ pub struct Decision {
     pub raw: Option<i32>,
     /// Why the size changes, if it does.
     pub rescale: Option<String>,
+    /// The selector by which it counts pods, once it came to that.
+    pub selector: Option<LabelSelector>,
     /// `status.currentMetrics`.
     metrics: Option<Vec<Value>>,
     conditions: Vec<Condition>,
@@ -105,6 +111,9 @@ pub fn decide(input: &Input, history: &mut History) -> Decision {
 
 fn by_metrics(input: &Input, scale: &Scale, decision: &mut Decision, history: &mut History) {
     let (spec, now) = (input.spec, Timestamp::from(input.now));
+    if let Err(error) = validate_selector(input, scale, decision) {
+        return give_up(input, decision, error);
+    }
     let selects = |labels: &crate::api::StrMap| scale.selector.matches(labels);
     let pods: Vec<&Pod> =
         input.pods.iter().copied().filter(|pod| selects(&pod.metadata.labels)).collect();
@@ -126,14 +135,7 @@ fn by_metrics(input: &Input, scale: &Scale, decision: &mut Decision, history: &m
             let text = format!("the HPA was unable to compute the replica count: {told}");
             decision.set("ScalingActive", false, reason, &text, now);
         }
-        let error = wish.error.unwrap_or_default();
-        decision.warnings.push(("FailedComputeMetricsReplicas", error.clone()));
-        decision.said = Some(said(input.object, "desiredReplicas"));
-        decision.error = Some(format!(
-            "failed to compute desired number of replicas based on listed metrics for {}: {error}",
-            spec.reference
-        ));
-        return;
+        return give_up(input, decision, wish.error.unwrap_or_default());
     };
     let text = format!("the HPA was able to successfully calculate a replica count from {name}");
     decision.set("ScalingActive", true, "ValidMetricFound", &text, now);
@@ -150,6 +152,51 @@ fn by_metrics(input: &Input, scale: &Scale, decision: &mut Decision, history: &m
         };
         decision.rescale_to(limited, reason);
     }
+}
+
+/// No size can be computed: it stays as it is.
+fn give_up(input: &Input, decision: &mut Decision, error: String) {
+    decision.said = Some(said(input.object, "desiredReplicas"));
+    decision.error = Some(format!(
+        "failed to compute desired number of replicas based on listed metrics for {}: {error}",
+        input.spec.reference
+    ));
+    decision.warnings.push(("FailedComputeMetricsReplicas", error));
+}
+
+/// `validateAndParseSelector`: pods that two autoscalers count are scaled by neither.
+fn validate_selector(input: &Input, scale: &Scale, decision: &mut Decision) -> Result<(), String> {
+    let now = Timestamp::from(input.now);
+    let text = scale.selector.format();
+    if scale.selector.is_empty() {
+        let (error, text) =
+            ("selector is required", "the HPA target's scale is missing a selector");
+        decision.warnings.push(("SelectorRequired", error.into()));
+        decision.set("ScalingActive", false, "InvalidSelector", text, now);
+        return Err(error.into());
+    }
+    if let Err(error) = scale.selector.to_selector() {
+        let error = format!(
+            "couldn't convert selector into a corresponding internal selector object: {error}"
+        );
+        decision.warnings.push(("InvalidSelector", error.clone()));
+        decision.set("ScalingActive", false, "InvalidSelector", &error, now);
+        return Err(error);
+    }
+    decision.selector = Some(scale.selector.clone());
+    if !input.rivals.is_empty() {
+        let mut all = input.rivals.clone();
+        all.push(input.object.key());
+        all.sort();
+        let all: Vec<String> =
+            all.iter().map(|key| format!("{}/{}", key.namespace, key.name)).collect();
+        let all = all.join(" ");
+        let error = format!("pods by selector {text} are controlled by multiple HPAs: [{all}]");
+        decision.warnings.push(("AmbiguousSelector", error.clone()));
+        decision.set("ScalingActive", false, "AmbiguousSelector", &error, now);
+        return Err(error);
+    }
+    Ok(())
 }
 
 fn tolerances(behavior: Option<&Behavior>) -> Tolerances {

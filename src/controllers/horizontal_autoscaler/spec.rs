@@ -177,11 +177,16 @@ impl Scale {
             let number = value.pointer(pointer).and_then(Value::as_i64).unwrap_or(absent);
             i32::try_from(number).unwrap_or(i32::MAX)
         };
-        let selector = value.pointer("/spec/selector")?.clone();
+        let selector = match value.pointer("/spec/selector") {
+            Some(selector) => serde_json::from_value(selector.clone()).ok()?,
+            // Of a kind that users define; the others cannot be without.
+            None if object.kind().is_custom() => LabelSelector::default(),
+            None => return None,
+        };
         Some(Scale {
             spec: number("/spec/replicas", 1),
             status: number("/status/replicas", 0),
-            selector: serde_json::from_value(selector).ok()?,
+            selector,
         })
     }
 }

@@ -121,6 +121,7 @@ fn a_completed_pod_with_the_same_labels_and_no_request_blocks_everything() {
         spec: &spec,
         scale: Scale::of(&deployment(2)).ok_or_else(String::new),
         pods: pods.iter().filter_map(|pod| pod.as_pod()).collect(),
+        rivals: Vec::new(),
         readings: &readings,
         start_up: StartUp::default(),
         now: Time::from_secs(100),
@@ -199,6 +200,7 @@ fn a_size_that_only_an_earlier_wish_asks_for_has_no_metric_as_its_reason() {
         spec: &spec,
         scale: Ok(Scale { spec: 4, status: 4, selector }),
         pods: pods.iter().filter_map(|pod| pod.as_pod()).collect(),
+        rivals: Vec::new(),
         readings: &readings,
         start_up: StartUp::default(),
         now,
@@ -207,4 +209,79 @@ fn a_size_that_only_an_earlier_wish_asks_for_has_no_metric_as_its_reason() {
     let mut history = History { begun: true, recommendations: vec![past], ..History::default() };
     let decision = decide(&input, &mut history);
     assert_eq!((decision.desired, decision.rescale.as_deref()), (8, Some("")));
+}
+
+/// An autoscaler of another name, for the same target.
+fn twin(name: &str) -> Arc<Object> {
+    let mut object = hpa(1, 8).as_ref().clone();
+    object.meta_mut().name = name.into();
+    Arc::new(object)
+}
+
+/// A level-triggered pass: what is read is answered, then it decides.
+fn pass(controller: &mut HorizontalAutoscaler, hpa: &Arc<Object>, cache: &Cache) -> Plan {
+    let key = hpa.key();
+    let reads = controller.sync(&key, &cx(cache, 5));
+    for intent in &reads.batches[0] {
+        let answer = match intent.request.kind() {
+            Kind::PodMetrics => list(&[("a", "200m")]),
+            _ => cache.get(&ObjectKey::new(Kind::Deployment, "default", "web")).unwrap().clone(),
+        };
+        controller.answered(&key, &intent.request, &Ok(answer));
+    }
+    controller.sync(&key, &cx(cache, 5))
+}
+
+fn scaling_active(plan: &Plan) -> (String, String) {
+    let after = &plan.finish.as_ref().expect("a status").after;
+    let conditions: Vec<crate::api::Condition> =
+        after.as_generic().and_then(|own| own.typed("status/conditions")).expect("conditions");
+    let found = crate::api::Condition::find(&conditions, "ScalingActive").expect("it is there");
+    let text = |field: &Option<crate::api::Str>| field.as_deref().unwrap_or_default().to_string();
+    (text(&found.reason), text(&found.message))
+}
+
+#[test]
+fn pods_that_two_autoscalers_count_are_scaled_by_neither_once_each_knows_of_the_other() {
+    let (one, other) = (twin("one"), twin("other"));
+    let objects = [&one, &other, &deployment(1), &pod("a")];
+    let cache = Cache::of(objects.map(|object| object.as_ref().clone()));
+    let mut controller = HorizontalAutoscaler::default();
+    let first = pass(&mut controller, &one, &cache);
+    assert_eq!(scaled_to(&first), Some(4), "it has not seen the other yet");
+    let text = "pods by selector app=web are controlled by multiple HPAs: [default/one \
+        default/other]";
+    for hpa in [&other, &one] {
+        let plan = pass(&mut controller, hpa, &cache);
+        assert_eq!(scaled_to(&plan), None);
+        assert_eq!(scaling_active(&plan), ("AmbiguousSelector".into(), text.into()));
+        let told: Vec<_> = plan.events.iter().map(|note| (&*note.reason, &*note.message)).collect();
+        assert_eq!(told, [("AmbiguousSelector", text), ("FailedComputeMetricsReplicas", text)]);
+    }
+    let mut cache = cache;
+    cache.remove(&other.key());
+    controller.sync(&other.key(), &cx(&cache, 6));
+    assert_eq!(scaled_to(&pass(&mut controller, &one, &cache)), Some(4), "the other is gone");
+}
+
+#[test]
+fn a_scale_without_a_selector_says_nothing_of_pods() {
+    let (hpa, readings) = (hpa(1, 5), Readings::default());
+    let spec = Spec::read(hpa.as_generic().unwrap());
+    let input = Input {
+        object: &hpa,
+        spec: &spec,
+        scale: Ok(Scale { spec: 2, status: 2, ..Scale::default() }),
+        pods: Vec::new(),
+        rivals: Vec::new(),
+        readings: &readings,
+        start_up: StartUp::default(),
+        now: Time::from_secs(100),
+    };
+    let plan = decide(&input, &mut History::default()).plan(&input);
+    let text = "the HPA target's scale is missing a selector";
+    assert_eq!(scaling_active(&plan), ("InvalidSelector".into(), text.into()));
+    let told: Vec<_> = plan.events.iter().map(|note| (&*note.reason, &*note.message)).collect();
+    let error = "selector is required";
+    assert_eq!(told, [("SelectorRequired", error), ("FailedComputeMetricsReplicas", error)]);
 }
