@@ -147,11 +147,22 @@ impl fmt::Display for FieldError {
         if self.kind.shows_value() {
             match &self.value {
                 Value::String(text) => write!(f, ": {}", quoted(text))?,
+                Value::Object(fields) => write!(f, ": {}", in_go_order(fields))?,
                 value => write!(f, ": {value}")?,
             }
         }
         if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
     }
+}
+
+/// Go writes the fields of a struct in the order in which they are declared. Those of the server's
+/// own types, which begin with a capital, begin with their type.
+fn in_go_order(fields: &serde_json::Map<String, Value>) -> String {
+    let kind = fields.iter().filter(|(name, _)| *name == "Type");
+    let others = fields.iter().filter(|(name, _)| *name != "Type");
+    let field = |(name, value): (&String, &Value)| format!("{}:{value}", Value::from(&**name));
+    let all: Vec<String> = kind.chain(others).map(field).collect();
+    format!("{{{}}}", all.join(","))
 }
 
 impl std::error::Error for FieldError {}

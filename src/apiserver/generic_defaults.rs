@@ -1,17 +1,33 @@
 //! Defaults of the kinds that are kept as free-form values: Jobs, CronJobs, StatefulSets,
-//! DaemonSets and Services (`pkg/apis/{apps,batch,core}/v1/defaults.go`).
+//! DaemonSets, Services, claims, Secrets and bindings
+//! (`pkg/apis/{apps,batch,core,rbac}/v1/defaults.go`).
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, json};
 
 use crate::api::{Generic, Kind, PodSpec, Value};
 
 use super::defaults::pod_spec;
+use super::validation::access::GROUP;
 
 /// Fills in the defaults of a free-form object.
 pub fn default_generic(generic: &mut Generic) {
     let kind = generic.kind;
     if kind == Kind::Job {
         take_labels(generic);
+    }
+    if kind == Kind::Secret {
+        secret(generic);
+    }
+    if matches!(kind, Kind::RoleBinding | Kind::ClusterRoleBinding) {
+        binding(generic);
+    }
+    if kind == Kind::PersistentVolumeClaim {
+        let status = generic.rest.entry("status".into()).or_insert_with(|| json!({}));
+        if let Some(status) = status.as_object_mut() {
+            fill(status, "phase", "Pending".into());
+        }
     }
     let Some(spec) = generic.rest.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
@@ -22,6 +38,7 @@ pub fn default_generic(generic: &mut Generic) {
         Kind::StatefulSet => stateful_set(spec),
         Kind::DaemonSet => daemon_set(spec),
         Kind::Service => service(spec),
+        Kind::PersistentVolumeClaim => fill(spec, "volumeMode", "Filesystem".into()),
         _ => {}
     }
 }
@@ -30,6 +47,36 @@ pub fn default_generic(generic: &mut Generic) {
 fn take_labels(job: &mut Generic) {
     if job.metadata.labels.is_empty() {
         job.metadata.labels = job.spec().at("template").at("metadata").read("labels");
+    }
+}
+
+/// Plain texts are for writing only: they become data
+/// (`Convert_v1_Secret_To_core_Secret`).
+fn secret(secret: &mut Generic) {
+    if let Some(Value::Object(texts)) = secret.rest.remove("stringData") {
+        let data = secret.rest.entry("data".into()).or_insert_with(|| json!({}));
+        for (key, text) in texts {
+            let text = STANDARD.encode(text.as_str().unwrap_or_default());
+            if let Some(data) = data.as_object_mut() {
+                data.insert(key, text.into());
+            }
+        }
+    }
+    if secret.text("type").is_empty() {
+        secret.rest.insert("type".into(), "Opaque".into());
+    }
+}
+
+/// `SetDefaults_RoleBinding`, `SetDefaults_Subject`.
+fn binding(binding: &mut Generic) {
+    if let Some(role) = binding.rest.get_mut("roleRef").and_then(Value::as_object_mut) {
+        fill(role, "apiGroup", GROUP.into());
+    }
+    let subjects = binding.rest.get_mut("subjects").and_then(Value::as_array_mut);
+    for subject in subjects.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if matches!(subject.get("kind").and_then(Value::as_str), Some("User" | "Group")) {
+            fill(subject, "apiGroup", GROUP.into());
+        }
     }
 }
 
@@ -171,6 +218,17 @@ mod tests {
         assert_eq!(wide.get("completions"), None);
         let many = defaulted(Kind::Job, json!({"completions": 3}));
         assert_eq!(many["parallelism"], 1);
+    }
+
+    #[test]
+    fn plain_texts_of_a_secret_become_data() {
+        let value = json!({"data": {"a": "MQ=="}, "stringData": {"a": "2", "b": "3"}});
+        let Ok(Object::Generic(mut secret)) = Object::from_value(Kind::Secret, value) else {
+            panic!("free-form");
+        };
+        default_generic(&mut secret);
+        assert_eq!(secret.rest.get("data"), Some(&json!({"a": "Mg==", "b": "Mw=="})));
+        assert_eq!((secret.text("type"), secret.rest.get("stringData")), ("Opaque", None));
     }
 
     #[test]

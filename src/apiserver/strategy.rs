@@ -132,17 +132,31 @@ fn keep_status(stored: &Object, mut after: Object) -> Object {
     after
 }
 
+/// A write of the status reaches the metadata too: strategies reset what they must, and that is
+/// the spec, a Deployment's labels (`deploymentStatusStrategy`) and a pod's owners
+/// (`podStatusStrategy`).
+fn take_metadata(after: &mut Object, asked: &Object) {
+    let (kind, asked) = (after.kind(), asked.meta());
+    let meta = after.meta_mut();
+    meta.annotations = asked.annotations.clone();
+    meta.finalizers = asked.finalizers.clone();
+    if kind != Kind::Deployment {
+        meta.labels = asked.labels.clone();
+    }
+    if kind != Kind::Pod {
+        meta.owner_references = asked.owner_references.clone();
+    }
+}
+
 fn take_status(mut after: Object, asked: &Object) -> Object {
+    take_metadata(&mut after, asked);
     match (&mut after, asked) {
         (Object::Pod(after), Object::Pod(asked)) => after.status = asked.status.clone(),
         (Object::ReplicaSet(after), Object::ReplicaSet(asked)) => {
             after.status = asked.status.clone();
         }
-        // A Deployment's status write reaches its annotations too: the controller notes its
-        // revision there (`deploymentStatusStrategy` resets spec and labels only).
         (Object::Deployment(after), Object::Deployment(asked)) => {
             after.status = asked.status.clone();
-            after.metadata.annotations = asked.metadata.annotations.clone();
         }
         (Object::Node(after), Object::Node(asked)) => after.status = asked.status.clone(),
         (Object::Generic(after), Object::Generic(asked)) => {

@@ -6,22 +6,26 @@ use crate::api::{Fields, Generic, Kind, LabelSelector, PodTemplateSpec, Value};
 
 use crate::apiserver::custom::definition;
 
+use super::access::access;
 use super::autoscaler::autoscaler;
 use super::batch;
 use super::errors::Errors;
 use super::network;
 use super::pod::always_restarts;
 use super::policy;
+use super::storage::storage;
 use super::workload::template_alone;
-
-/// How many bytes a ConfigMap or a Secret may hold.
-const MAX_DATA_BYTES: usize = 1 << 20;
 
 /// A generic object; `old` is what it takes the place of.
 pub fn generic(object: &Generic, old: Option<&Generic>, errors: &mut Errors) {
     match object.kind {
         Kind::HorizontalPodAutoscaler => autoscaler(object, old, errors),
-        Kind::ConfigMap | Kind::Secret => data(object, errors),
+        Kind::ConfigMap | Kind::Secret | Kind::PersistentVolumeClaim => {
+            storage(object, old, errors);
+        }
+        Kind::Role | Kind::ClusterRole | Kind::RoleBinding | Kind::ClusterRoleBinding => {
+            access(object, old, errors);
+        }
         Kind::CustomResourceDefinition => definition::validate(object, errors),
         Kind::ResourceQuota
         | Kind::LimitRange
@@ -163,48 +167,4 @@ fn rolling_daemons(rolling: Fields<'_>, errors: &mut Errors) {
         }
         _ => {}
     }
-}
-
-/// `ValidateConfigMap`, `ValidateSecret`.
-fn data(object: &Generic, errors: &mut Errors) {
-    let mut bytes = 0;
-    for field in ["data", "binaryData", "stringData"] {
-        let map = object.rest.get(field).and_then(Value::as_object);
-        for (key, value) in map.into_iter().flatten() {
-            bytes += value.as_str().map_or(0, str::len);
-            errors.rules(&format!("{field}[{key}]"), key, config_key(key));
-            let twice = || object.rest.get("data").and_then(|data| data.get(key)).is_some();
-            if field == "binaryData" && twice() {
-                let detail = "duplicate of key present in data";
-                errors.invalid(&format!("{field}[{key}]"), key, detail);
-            }
-        }
-    }
-    if bytes > MAX_DATA_BYTES {
-        errors.too_long(if object.kind == Kind::Secret { "data" } else { "[]" }, MAX_DATA_BYTES);
-    }
-}
-
-/// `IsConfigMapKey`.
-fn config_key(key: &str) -> Vec<String> {
-    let mut broken = Vec::new();
-    if key.len() > 253 {
-        broken.push("must be no more than 253 characters".to_string());
-    }
-    let legal = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
-    if key.is_empty() || !key.bytes().all(legal) {
-        broken.push(
-            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
-             'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is \
-             '[-._a-zA-Z0-9]+')"
-                .into(),
-        );
-    }
-    match key {
-        "." => broken.push("must not be '.'".into()),
-        ".." => broken.push("must not be '..'".into()),
-        _ if key.starts_with("..") => broken.push("must not start with '..'".into()),
-        _ => {}
-    }
-    broken
 }

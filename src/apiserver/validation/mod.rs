@@ -1,11 +1,12 @@
 //! What the API server holds against an object, in Kubernetes' words: a field's path, `: `, and
 //! what is wrong. Objects are validated after defaults were filled in.
 //!
-//! Follows `pkg/apis/{core,apps,autoscaling}/validation/validation.go` of
+//! Follows `pkg/apis/{core,apps,autoscaling,rbac}/validation/validation.go` of
 //! <https://github.com/kubernetes/kubernetes/tree/release-1.36>, as far as a field matters to what
 //! is simulated or is often got wrong. Left out: most of security contexts and of volumes, and most
 //! of kinds that are only kept, but their pod templates.
 
+pub mod access;
 mod autoscaler;
 mod batch;
 mod container;
@@ -20,6 +21,7 @@ mod policy;
 mod probe;
 mod sources;
 mod status;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -1,7 +1,9 @@
 //! Fields that know only certain words, looked at before a value becomes a typed object, which
 //! could not hold any other word.
 
-use crate::api::{Kind, Value};
+use serde_json::json;
+
+use crate::api::{FieldError, Kind, Value};
 
 use super::errors::Errors;
 
@@ -21,9 +23,7 @@ pub fn validate_words(kind: Kind, value: &mut Value) -> Vec<String> {
         Kind::Deployment => {
             selector(value, &mut errors);
             template(value, &mut errors);
-            let strategy = value.pointer_mut("/spec/strategy");
-            let known = &["Recreate", "RollingUpdate"];
-            word(strategy, "type", "spec.strategy", known, &mut errors);
+            strategy(value.pointer_mut("/spec/strategy"), &mut errors);
         }
         Kind::Node => {
             for (path, taint) in items(value.pointer_mut("/spec/taints"), "spec.taints") {
@@ -49,7 +49,25 @@ fn selector(value: &Value, errors: &mut Errors) {
     };
     if selector.values().all(is_empty) {
         let detail = "empty selector is invalid for deployment";
-        errors.invalid("spec.selector", serde_json::json!({}), detail);
+        errors.invalid("spec.selector", json!({}), detail);
+    }
+}
+
+/// `ValidateDeploymentStrategy` names the whole strategy, in the words of the server's own type.
+fn strategy(strategy: Option<&mut Value>, errors: &mut Errors) {
+    let Some(strategy) = strategy else { return };
+    let known = ["Recreate", "RollingUpdate"];
+    match strategy.get("type").and_then(Value::as_str) {
+        Some(other) if !other.is_empty() && !known.contains(&other) => {
+            let rolling = strategy.get("rollingUpdate").filter(|rolling| rolling.is_object());
+            let rolling = rolling.map(|rolling| {
+                let field = |name: &str| rolling.get(name).cloned().unwrap_or(0.into());
+                json!({"MaxUnavailable": field("maxUnavailable"), "MaxSurge": field("maxSurge")})
+            });
+            let value = json!({"Type": other, "RollingUpdate": rolling});
+            errors.extend([FieldError::not_supported("spec.strategy", value, &known)]);
+        }
+        _ => word(Some(strategy), "type", "spec.strategy", &known, errors),
     }
 }
 
@@ -98,7 +116,6 @@ fn word(owner: Option<&mut Value>, field: &str, path: &str, known: &[&str], erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn an_unknown_word_is_refused_and_an_empty_one_is_the_default() {
@@ -115,7 +132,8 @@ mod tests {
             [
                 "spec.template.spec.tolerations[0].effect: Unsupported value: \"noexecute\": \
                  supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"",
-                "spec.strategy.type: Unsupported value: \"Rolling\": supported values: \
+                "spec.strategy: Unsupported value: \
+                 {\"Type\":\"Rolling\",\"RollingUpdate\":null}: supported values: \
                  \"Recreate\", \"RollingUpdate\"",
             ]
         );
