@@ -119,6 +119,106 @@ fn a_refund_that_is_wanted_while_the_charge_settles_comes_after_it() {
     }
 }
 
+fn delete(session: &mut Session, name: &str) {
+    let line = format!("kubectl delete order {name} --wait=false");
+    for (lane, text) in say(session, &line) {
+        assert!(text.contains("deleted"), "{lane:?}: {text}");
+    }
+}
+
+fn is_there(session: &Session, lane: LaneId, name: &str) -> bool {
+    let world = world(session, lane);
+    let kind = world.order_kind().expect("they are defined");
+    world.store().list(kind).any(|order| &*order.meta().name == name)
+}
+
+#[test]
+fn an_order_that_is_cancelled_while_its_charge_settles_is_called_off_and_afterwards_given_back() {
+    for (millis, found) in [(2_000, "Cancelled"), (20_000, "Refunded")] {
+        let mut session = shop("");
+        order(&mut session, "tea", "");
+        session.seek(Time::from_millis(millis));
+        want(&mut session, "tea", "Cancelled");
+        run_to(&mut session, 40);
+        for lane in LANES {
+            assert_eq!(ledger(&session, lane), [found], "{lane:?}");
+            assert_eq!(verdict(&session, lane), "converged", "{lane:?}");
+        }
+        want(&mut session, "tea", "Paid");
+        run_to(&mut session, 60);
+        for lane in LANES {
+            assert_eq!(ledger(&session, lane), [found, "Paid"], "it is over, {lane:?}");
+        }
+    }
+}
+
+#[test]
+fn an_order_that_is_cancelled_before_anything_happens_is_never_charged() {
+    let mut session = shop("");
+    order(&mut session, "tea", ", state: Cancelled");
+    run_to(&mut session, 30);
+    delete(&mut session, "tea");
+    run_to(&mut session, 31);
+    for lane in LANES {
+        assert_eq!(ledger(&session, lane), [""; 0], "{lane:?}");
+        assert!(!is_there(&session, lane, "tea"), "nothing holds it, {lane:?}");
+    }
+}
+
+#[test]
+fn an_order_that_is_deleted_stays_until_its_money_is_back() {
+    for (millis, found) in [(2_000, "Cancelled"), (20_000, "Refunded")] {
+        let mut session = shop("");
+        order(&mut session, "tea", "");
+        session.seek(Time::from_millis(millis));
+        delete(&mut session, "tea");
+        session.seek(Time::from_millis(millis + 20));
+        assert!(
+            LANES.iter().all(|lane| is_there(&session, *lane, "tea")),
+            "the finalizer holds it"
+        );
+        session.seek(Time::from_millis(millis + 15_000));
+        for lane in LANES {
+            assert_eq!(ledger(&session, lane), [found], "{lane:?}");
+            assert!(!is_there(&session, lane, "tea"), "{lane:?}");
+            assert_eq!(verdict(&session, lane), "converged", "{lane:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lost_webhook_of_a_refund_keeps_a_deleted_order_for_ever_where_nobody_asks() {
+    let mut session = shop("");
+    order(&mut session, "tea", "");
+    run_to(&mut session, 20);
+    delete(&mut session, "tea");
+    session.seek(Time::from_millis(20_200));
+    inflict(&mut session, "fault drop to=order kind=Payment");
+    run_to(&mut session, 40);
+    for lane in LANES {
+        assert_eq!(ledger(&session, lane), ["Refunded"], "{lane:?}");
+    }
+    assert!(!is_there(&session, LaneId::Level, "tea"));
+    assert!(is_there(&session, LaneId::Edge, "tea"));
+    assert_eq!(verdict(&session, LaneId::Level), "converged");
+    assert_eq!(verdict(&session, LaneId::Edge), "stuck");
+}
+
+#[test]
+fn a_refund_that_is_asked_for_twice_is_made_once() {
+    let mut session = shop("");
+    order(&mut session, "tea", "");
+    run_to(&mut session, 20);
+    inflict(&mut session, "fault fail from=order verb=update kind=Payment applied=true");
+    delete(&mut session, "tea");
+    run_to(&mut session, 40);
+    for lane in LANES {
+        assert_eq!(ledger(&session, lane), ["Refunded"], "{lane:?}");
+        assert_eq!(world(&session, lane).provider().ledger()[0].revision, 4, "{lane:?}");
+        assert!(!is_there(&session, lane, "tea"), "{lane:?}");
+    }
+}
+
 #[test]
 fn an_order_that_is_born_refunded_is_never_charged() {
     let mut session = shop("");
@@ -138,7 +238,7 @@ fn level_heals_a_lost_webhook_within_five_seconds_and_edge_is_stuck() {
     run_to(&mut session, 8);
     assert_eq!(verdict(&session, LaneId::Level), "converged");
     assert_eq!(verdict(&session, LaneId::Edge), "stuck");
-    let Verdict::Stuck { short } = session.run().verdict(LaneId::Edge) else { unreachable!() };
+    let Verdict::Stuck { short, .. } = session.run().verdict(LaneId::Edge) else { unreachable!() };
     assert_eq!((&*short[0].object.name, short[0].want, short[0].have), ("tea", 1, 0));
     assert_eq!(ledger(&session, LaneId::Edge), ["Paid"], "the money is there");
 }

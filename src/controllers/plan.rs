@@ -178,6 +178,7 @@ pub enum Deed {
     /// Of a payment provider.
     Charge,
     Refund,
+    Cancel,
     /// What somebody outside of the cluster said is written into the status.
     Record,
 }

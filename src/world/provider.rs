@@ -83,7 +83,10 @@ impl World {
                 found.map_or_else(|| Err(no_such_payment(&key.name)), answer)
             }
             Request::Create(asked) => self.charge(Payment::read(asked)),
-            Request::Update(_, asked) => self.refund(&asked.meta().name),
+            Request::Update(_, asked) => {
+                let calls_off = Payment::read(asked).is_some_and(|p| p.state == State::Cancelled);
+                self.give_back(&asked.meta().name, calls_off)
+            }
             _ => Err(ApiError::new(Reason::MethodNotAllowed, "Payments are charged and refunded")),
         }
     }
@@ -115,18 +118,27 @@ impl World {
         answer(&payment)
     }
 
-    /// A payment that is refunded already is answered as it is.
-    fn refund(&mut self, id: &str) -> Response {
+    /// What is pending can be called off, at once; what has gone through is refunded. A payment that
+    /// is over already is answered as it is.
+    fn give_back(&mut self, id: &str, calls_off: bool) -> Response {
         let Some(number) = self.provider.by_id.get(id).copied() else {
             return Err(no_such_payment(id));
         };
         let payment = &mut self.provider.payments[number];
         match payment.state {
+            State::Pending if calls_off => {
+                payment.state = State::Cancelled;
+                payment.revision += 1;
+                let payment = payment.clone();
+                self.hash.text(&format!("{} {}", payment.id, payment.state.word()));
+                self.call_shop(&payment);
+                return answer(&payment);
+            }
             State::Pending => {
                 let text = format!("Payment '{id}' is still pending");
                 return Err(ApiError::new(Reason::Conflict, text));
             }
-            State::Refunding | State::Refunded => return answer(payment),
+            State::Refunding | State::Refunded | State::Cancelled => return answer(payment),
             State::Paid => {}
         }
         payment.state = State::Refunding;
@@ -150,7 +162,8 @@ impl World {
         payment.state = match payment.state {
             State::Pending => State::Paid,
             State::Refunding => State::Refunded,
-            settled => settled,
+            // It was called off.
+            State::Paid | State::Refunded | State::Cancelled => return,
         };
         payment.revision += 1;
         let payment = payment.clone();
@@ -184,7 +197,8 @@ impl World {
         let payment = order.status.payment.as_ref().and_then(|id| self.provider.find(id));
         let untold = order.next_key().and_then(|key| self.provider.find(&key));
         let told = order.status.state == payment.map(|payment| payment.state);
-        order.is_settled() && told && untold.is_none()
+        let stays = !(order.is_going && order.is_held);
+        order.is_settled() && stays && told && untold.is_none()
     }
 
     /// Orders whose money is not where it shall be, or whose status does not know where it is. One
@@ -194,7 +208,7 @@ impl World {
         for payment in &self.provider.payments {
             let (paid, kept) = held.entry(&payment.order_uid).or_default();
             *paid += i64::from(payment.state == State::Paid);
-            *kept += i64::from(payment.state != State::Refunded);
+            *kept += i64::from(!payment.state.is_over());
         }
         let short = self.orders().filter_map(|order| {
             let (paid, kept) = held.get(&order.object.meta().uid).copied().unwrap_or_default();

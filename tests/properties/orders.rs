@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopscope::api::{Kind, Object, ObjectKey, Value};
-use loopscope::apiserver::{Part, Request};
+use loopscope::apiserver::{DeleteOptions, Part, Request};
 use loopscope::controllers::order::object::{Order, kind};
-use loopscope::controllers::order::payment::State;
 use loopscope::kernel::{Rng, Time};
 use loopscope::world::{Fault, Flavour, Knobs, Options, Verdict, World};
 use serde_json::json;
@@ -35,8 +34,12 @@ fn shop(seed: u64, flavour: Flavour, faults: &[(Time, Fault)], watch: fn(&World,
         for turn in 0..1 + rng.below(4) {
             // Mostly by turns.
             let odd = (turn + rng.below(5) / 4) % 2 == 1;
-            let wants = if odd { "Refunded" } else { "Paid" };
-            steps.push((at, order, wants));
+            let back = ["Refunded", "Refunded", "Cancelled", GONE][rng.below(4) as usize];
+            steps.push((at, order, if odd { back } else { "Paid" }));
+            // When it is gone differs by how its controller hears of the money.
+            if odd && back == GONE {
+                break;
+            }
             at += Duration::from_millis(match rng.below(3) {
                 0 => 1 + rng.below(80),
                 1 => rng.below(6_000),
@@ -67,9 +70,16 @@ fn shop(seed: u64, flavour: Flavour, faults: &[(Time, Fault)], watch: fn(&World,
     world
 }
 
+/// The order is deleted.
+const GONE: &str = "gone";
+
 fn want(world: &mut World, order: u64, wants: &str) {
     let kind = kind().expect("there is room for a kind");
     let key = ObjectKey::new(kind, "default", format!("order-{order}"));
+    if wants == GONE {
+        let _ = world.request(&Request::Delete(key, DeleteOptions::default()));
+        return;
+    }
     if world.store().get(&key).is_some() {
         let patch = json!({"spec": {"state": wants}});
         world.request(&Request::Patch(Part::Main, key, patch)).expect("valid");
@@ -93,7 +103,7 @@ fn held(world: &World) -> BTreeMap<String, u32> {
     let mut held = BTreeMap::new();
     for payment in world.provider().ledger() {
         let count = held.entry(payment.order.to_string()).or_default();
-        *count += u32::from(payment.state != State::Refunded);
+        *count += u32::from(!payment.state.is_over());
     }
     held
 }
@@ -171,6 +181,11 @@ fn level_brings_every_order_right_once_faults_end() {
         let world = shop(seed, Flavour::Level, &faults, |_, _| ());
         let told = told(seed, &faults);
         assert_eq!(world.verdict(), Verdict::Converged, "{told} {:#?}", state(&world));
+        let left: Vec<String> =
+            orders(&world).iter().map(|order| order.object.meta().name.to_string()).collect();
+        let kept = held(&world);
+        let forgotten = kept.iter().find(|(name, count)| **count > 0 && !left.contains(name));
+        assert_eq!(forgotten, None, "{told}: its order is gone");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Edge: acts on what one change says, be it of the order or of the provider, and never asks.
 
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::Request;
+use crate::apiserver::{Part, Request};
 use crate::controllers::{Change, Context, Plan, here};
 
 use super::object::{self, Order};
@@ -43,7 +43,10 @@ impl Orders {
     /// An order that is new, wants something else or has come further: the next step, if any.
     fn order_changed(&self, change: &Change, cx: &Context) -> Plan {
         let Some(order) = Order::read(&change.object) else { return Plan::default() };
-        let mark = |order: &Order| (order.object.meta().generation, order.status.state);
+        let mark = |order: &Order| {
+            let generation = order.object.meta().generation;
+            (generation, order.status.state, order.is_held, order.is_going)
+        };
         let before = change.before.as_ref().and_then(Order::read);
         if before.is_some_and(|before| mark(&before) == mark(&order)) {
             return Plan::default();
@@ -66,7 +69,7 @@ impl Orders {
     pub fn on_resume(&mut self, plan: Plan, cx: &Context) -> Plan {
         let mut requests = plan.batches.iter().flatten().map(|intent| &intent.request);
         let written = requests.find_map(|request| match request {
-            Request::Update(_, object) => Order::read(object),
+            Request::Update(Part::Status, object) => Order::read(object),
             _ => None,
         });
         let Some(written) = written else { return plan };

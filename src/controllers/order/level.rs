@@ -15,11 +15,13 @@ const POLL: Duration = Duration::from_secs(5);
 
 impl Orders {
     /// An order wakes itself, but not by the status that this loop has written
-    /// (`GenerationChangedPredicate`). A resync, which changes nothing, does.
+    /// (`GenerationChangedPredicate`, and the finalizer). A resync, which changes nothing, does.
     pub fn wakes(&self, change: &Change) -> Woken {
         let only_status = change.before.as_ref().is_some_and(|before| {
             let (before, after) = (before.meta(), change.object.meta());
             before.generation == after.generation
+                && before.finalizers == after.finalizers
+                && before.deletion_timestamp == after.deletion_timestamp
                 && before.resource_version != after.resource_version
         });
         let wakes = is_order(change.object.kind()) && (change.is_deletion() || !only_status);
@@ -49,7 +51,7 @@ impl Orders {
 /// made of which the status does not tell.
 fn look(order: &Order) -> Option<Intent> {
     let name = match order.status.state {
-        None | Some(State::Refunded) => order.next_key()?,
+        None | Some(State::Refunded | State::Cancelled) => order.next_key()?,
         _ => order.status.payment.clone()?,
     };
     let key = ObjectKey::new(Kind::Payment, order.object.meta().namespace.clone(), name);

@@ -13,8 +13,13 @@
 //! key that it knows with the payment that is there, and can be asked for it. `idempotencyKey:
 //! false` shows what comes without it.
 //!
+//! Nor must money be forgotten: who deletes an order wants it cancelled. So a finalizer holds the
+//! order from before its first charge until nothing is left to give back ([`hold`], [`let_go`]).
+//! `Cancelled` is wanted sooner than `Refunded`: a payment that is pending is called off, and only
+//! one that has gone through is given back. The provider takes either as often as it is asked.
+//!
 //! Left out: declined cards, partial refunds, disputes; webhooks that are sent again until they are
-//! answered; an order that is deleted keeps its payment (a finalizer would refund it first).
+//! answered.
 
 mod edge;
 mod level;
@@ -26,8 +31,10 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::api::{Kind, ObjectKey};
-use crate::apiserver::{Part, Request, Response};
+use crate::apiserver::{Part, Reason, Request, Response};
 
 use super::{Context, Deed, EventNote, Fact, Intent, Plan, here};
 use object::{Order, Status};
@@ -54,14 +61,36 @@ impl Orders {
     }
 }
 
-/// What an order needs from the provider now, if anything.
+/// What an order needs now, if anything: from the provider, but for the finalizer.
 fn next(order: &Order) -> Option<Intent> {
+    use State::{Cancelled, Paid, Pending, Refunded};
     match (order.status.state, order.wants) {
-        // A refund is final: who wants to pay again is charged again.
-        (None | Some(State::Refunded), State::Paid) => Some(charge(order)),
-        (Some(State::Paid), State::Refunded) => Some(refund(order)),
+        (None | Some(Refunded | Cancelled), Paid) if !order.is_held => Some(hold(order)),
+        // What was given back is over: who wants to pay again is charged again.
+        (None | Some(Refunded | Cancelled), Paid) => Some(charge(order)),
+        (Some(Paid), Refunded | Cancelled) => Some(give_back(order, Deed::Refund)),
+        (Some(Pending), Cancelled) => Some(give_back(order, Deed::Cancel)),
         _ => None,
     }
+}
+
+/// From now on the order cannot vanish while its money is somewhere. That it is so is told by the
+/// next change, so that no charge is made before.
+fn hold(order: &Order) -> Intent {
+    finalizers(order, Deed::Update, true)
+}
+
+/// Nothing is left to give back.
+fn let_go(order: &Order) -> Intent {
+    finalizers(order, Deed::Unblock, false)
+}
+
+fn finalizers(order: &Order, deed: Deed, held: bool) -> Intent {
+    let patch = json!({"metadata": {"finalizers": order.finalizers(held)}});
+    let mut intent = Intent::new(deed, Request::Patch(Part::Main, order.object.key(), patch));
+    // It is gone, or on its way out: no finalizer can be added any more.
+    intent.tolerates = |error| matches!(error.reason, Reason::NotFound | Reason::Invalid);
+    intent
 }
 
 fn charge(order: &Order) -> Intent {
@@ -85,8 +114,13 @@ fn charge(order: &Order) -> Intent {
     intent
 }
 
-/// A refund names the payment, so asking twice is harmless by itself.
-fn refund(order: &Order) -> Intent {
+/// What is called off or given back is named, so asking twice is harmless by itself. To call off
+/// what has gone through meanwhile is to give it back.
+fn give_back(order: &Order, deed: Deed) -> Intent {
+    let (state, reason, does) = match deed {
+        Deed::Cancel => (State::Cancelled, "Cancelling", "Calling off"),
+        _ => (State::Refunded, "Refunding", "Refunding"),
+    };
     let meta = order.object.meta();
     let payment = Payment {
         id: order.status.payment.clone().unwrap_or_default(),
@@ -96,19 +130,20 @@ fn refund(order: &Order) -> Intent {
         amount: order.amount,
         currency: order.currency.clone(),
         key: None,
-        state: State::Refunded,
+        state,
         revision: order.status.revision,
     };
     let request = Request::Update(Part::Main, Arc::new(payment.object()));
-    let mut intent = Intent::new(Deed::Refund, request);
-    let told = format!("Refunding {} {} of {{name}}", order.amount, order.currency);
-    intent.on_success = Some(EventNote::normal(&order.object, "Refunding", told));
+    let mut intent = Intent::new(deed, request);
+    let told = format!("{does} {} {} of {{name}}", order.amount, order.currency);
+    intent.on_success = Some(EventNote::normal(&order.object, reason, told));
     intent
 }
 
-/// Asks the provider for something. Its answer is decided on in the same pass.
+/// Asks for something. What the provider answers is decided on in the same pass.
 fn call(order: &Order, intent: Intent) -> Plan {
-    let mut plan = Plan { goes_on: true, ..told(order) };
+    let goes_on = intent.request.kind() == Kind::Payment;
+    let mut plan = Plan { goes_on, ..told(order) };
     plan.then(intent);
     plan
 }
@@ -119,7 +154,12 @@ fn record(order: &Order, payment: Option<&Payment>, cx: &Context) -> Plan {
 }
 
 fn write(order: &Order, status: Status, cx: &Context) -> Plan {
-    let mut plan = told(&Order { status: status.clone(), ..order.clone() });
+    let now = Order { status: status.clone(), ..order.clone() };
+    let mut plan = told(&now);
+    if now.may_go() {
+        plan.then(let_go(order));
+        return plan.by(here!());
+    }
     if status == order.status {
         return plan.by(here!());
     }

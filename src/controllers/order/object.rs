@@ -20,6 +20,9 @@ pub fn kind() -> Option<Kind> {
     custom::intern(api_version, kind, plural, namespaced)
 }
 
+/// Holds an order that has, or may have, a payment.
+pub const FINALIZER: &str = "shop.example/payment";
+
 /// Whether this is that kind.
 pub fn is_order(kind: Kind) -> bool {
     let info = kind.info();
@@ -31,8 +34,13 @@ pub fn is_order(kind: Kind) -> bool {
 pub struct Order {
     /// As it was seen.
     pub object: Arc<Object>,
-    /// Where the money shall be: `Paid` or `Refunded`.
+    /// Where the money shall be: `Paid`, `Refunded` or `Cancelled`. One that is on its way out
+    /// wants the last, whatever its spec says.
     pub wants: State,
+    /// Whether it is on its way out.
+    pub is_going: bool,
+    /// Whether it has this controller's finalizer.
+    pub is_held: bool,
     /// So much, in the smallest unit of the currency.
     pub amount: i64,
     /// `EUR`.
@@ -64,16 +72,16 @@ impl Order {
         Order::read(cx.cache.get(key)?)
     }
 
-    /// Reads an Order; nothing if it is none, or on its way out.
+    /// Reads an Order; nothing if it is none.
     pub fn read(object: &Arc<Object>) -> Option<Order> {
         let own = object.as_generic().filter(|own| is_order(own.kind))?;
-        if own.metadata.is_terminating() {
-            return None;
-        }
-        let wants = State::parse(own.text("spec/state")).unwrap_or(State::Paid);
+        let is_going = own.metadata.is_terminating();
+        let asked = State::parse(own.text("spec/state")).unwrap_or(State::Paid);
         Some(Order {
             object: object.clone(),
-            wants,
+            wants: if is_going { State::Cancelled } else { asked },
+            is_going,
+            is_held: own.metadata.finalizers.iter().any(|name| **name == *FINALIZER),
             amount: own.whole_number("spec/amount").unwrap_or(0),
             currency: own.text("spec/currency").into(),
             has_key: own.typed("spec/idempotencyKey").unwrap_or(true),
@@ -81,13 +89,25 @@ impl Order {
         })
     }
 
-    /// Whether the status says what the spec wants. An order that shall be refunded and never was
-    /// charged is settled too.
+    /// Whether the status says what is wanted. Where nobody shall have paid, it is the same whether
+    /// nobody was charged, or that was called off or given back.
     pub fn is_settled(&self) -> bool {
-        match self.status.state {
-            Some(state) => state == self.wants,
-            None => self.wants == State::Refunded,
+        match self.wants {
+            State::Paid => self.status.state == Some(State::Paid),
+            _ => self.status.state.is_none_or(State::is_over),
         }
+    }
+
+    /// Whether nothing keeps it that is on its way out but the finalizer.
+    pub fn may_go(&self) -> bool {
+        self.is_going && self.is_held && self.is_settled()
+    }
+
+    /// Its finalizers, with that of this controller or without.
+    pub fn finalizers(&self, held: bool) -> Vec<Str> {
+        let others = self.object.meta().finalizers.iter().filter(|name| ***name != *FINALIZER);
+        let own = held.then(|| Str::from(FINALIZER));
+        others.cloned().chain(own).collect()
     }
 
     /// The idempotency key of its next charge: the same until the status tells of that charge.

@@ -16,10 +16,13 @@ pub enum State {
     Refunding,
     /// The customer has the money back. This is final.
     Refunded,
+    /// It was called off before it went through. This is final too.
+    Cancelled,
 }
 
 impl State {
-    const ALL: [State; 4] = [State::Pending, State::Paid, State::Refunding, State::Refunded];
+    const ALL: [State; 5] =
+        [State::Pending, State::Paid, State::Refunding, State::Refunded, State::Cancelled];
 
     /// Its name in a manifest.
     pub fn word(self) -> &'static str {
@@ -28,7 +31,13 @@ impl State {
             State::Paid => "Paid",
             State::Refunding => "Refunding",
             State::Refunded => "Refunded",
+            State::Cancelled => "Cancelled",
         }
+    }
+
+    /// Whether the shop has no money of it, and will not.
+    pub fn is_over(self) -> bool {
+        matches!(self, State::Refunded | State::Cancelled)
     }
 
     /// The state of this name.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::object::{Order, is_order, kind};
+use super::object::{FINALIZER, Order, is_order, kind};
 use super::payment::{Payment, State};
 use super::{Orders, next};
 use crate::api::{Object, ObjectKey, Value};
@@ -13,14 +13,14 @@ use crate::client::Cache;
 use crate::controllers::{Change, ChangeKind, Context, Deed, Plan};
 use crate::kernel::Time;
 
-/// An Order in this state, if it was charged, that wants that one.
+/// An Order in this state, if it was charged, that wants that one and is held.
 fn order(state: Option<&str>, wants: &str) -> Arc<Object> {
     let kind = kind().expect("there is room for a kind");
     assert!(is_order(kind));
     let mut value = json!({
         "metadata": {
             "name": "tea", "namespace": "default", "uid": "u", "generation": 1,
-            "resourceVersion": "7",
+            "resourceVersion": "7", "finalizers": [FINALIZER],
         },
         "spec": {"amount": 5, "currency": "EUR", "state": wants},
     });
@@ -89,6 +89,14 @@ fn what_an_order_needs_follows_from_what_it_is_and_what_it_wants() {
         (Some("Paid"), "Refunded", Some(Deed::Refund)),
         (Some("Refunding"), "Refunded", None),
         (Some("Refunded"), "Refunded", None),
+        (None, "Cancelled", None),
+        (Some("Pending"), "Cancelled", Some(Deed::Cancel)),
+        (Some("Paid"), "Cancelled", Some(Deed::Refund)),
+        (Some("Refunding"), "Cancelled", None),
+        (Some("Refunded"), "Cancelled", None),
+        (Some("Cancelled"), "Cancelled", None),
+        (Some("Cancelled"), "Refunded", None),
+        (Some("Cancelled"), "Paid", Some(Deed::Charge)),
     ] {
         let order = Order::read(&order(state, wants)).expect("an Order");
         let found = next(&order).map(|intent| intent.deed);
@@ -232,9 +240,84 @@ fn edge_does_not_write_an_old_status_over_a_newer_one_when_it_tries_again() {
     assert_eq!(deeds(&again), []);
 }
 
-#[test]
-fn an_order_on_its_way_out_is_left_alone() {
-    let mut object = Object::clone(&order(None, "Paid"));
+/// The order without the finalizer.
+fn let_loose(object: &Arc<Object>) -> Arc<Object> {
+    let mut object = Object::clone(object);
+    object.meta_mut().finalizers.clear();
+    Arc::new(object)
+}
+
+/// The order once somebody has deleted it.
+fn deleted(object: &Arc<Object>) -> Arc<Object> {
+    let mut object = Object::clone(object);
     object.meta_mut().deletion_timestamp = Some(crate::api::Timestamp(1));
-    assert!(Order::read(&Arc::new(object)).is_none());
+    Arc::new(object)
+}
+
+fn updated(before: &Arc<Object>, object: &Arc<Object>) -> Change {
+    Change { kind: ChangeKind::Updated, before: Some(before.clone()), object: object.clone() }
+}
+
+#[test]
+fn no_charge_is_made_before_the_order_is_held_and_then_at_once() {
+    let (loose, held) = (let_loose(&order(None, "Paid")), order(None, "Paid"));
+    let mut orders = Orders::default();
+    let level = with_cache(&loose, |cx| orders.sync(&key(&loose), cx));
+    let added = Change { kind: ChangeKind::Added, before: None, object: loose.clone() };
+    let edge = with_cache(&loose, |cx| orders.on_change(&added, cx));
+    for plan in [level, edge] {
+        assert_eq!((deeds(&plan), plan.goes_on), (vec![Deed::Update], false));
+        let Request::Patch(Part::Main, _, patch) = &plan.batches[0][0].request else {
+            panic!("{plan:?}");
+        };
+        assert_eq!(patch, &json!({"metadata": {"finalizers": [FINALIZER]}}));
+    }
+    let now_held = updated(&loose, &held);
+    let mut newer = Object::clone(&held);
+    newer.meta_mut().resource_version = 8;
+    assert_eq!(orders.wakes(&updated(&loose, &Arc::new(newer))).keys, [key(&held)]);
+    let edge = with_cache(&held, |cx| orders.on_change(&now_held, cx));
+    assert_eq!(deeds(&edge), [Deed::Charge]);
+}
+
+#[test]
+fn an_order_that_is_deleted_wants_to_be_cancelled_and_goes_when_nothing_is_left_to_give_back() {
+    for (state, deed) in [("Pending", Deed::Cancel), ("Paid", Deed::Refund)] {
+        let before = order(Some(state), "Paid");
+        let going = deleted(&before);
+        let plan =
+            with_cache(&going, |cx| Orders::default().on_change(&updated(&before, &going), cx));
+        assert_eq!(deeds(&plan), [deed], "edge, {state}");
+        let plan = with_cache(&going, |cx| Orders::default().sync(&key(&going), cx));
+        assert_eq!(deeds(&plan), [deed], "level, {state}");
+    }
+    let before = order(Some("Refunding"), "Paid");
+    let going = deleted(&before);
+    let told = webhook(&payment("pay-1", State::Refunded, 4));
+    let plan = with_cache(&going, |cx| Orders::default().on_change(&told, cx));
+    assert_eq!(deeds(&plan), [Deed::Unblock]);
+    let Request::Patch(Part::Main, _, patch) = &plan.batches[0][0].request else { panic!() };
+    assert_eq!(patch, &json!({"metadata": {"finalizers": []}}));
+}
+
+#[test]
+fn level_looks_for_money_that_nobody_told_of_before_it_lets_an_order_go() {
+    let going = deleted(&order(None, "Paid"));
+    let mut orders = Orders::default();
+    let asks = with_cache(&going, |cx| orders.sync(&key(&going), cx));
+    assert_eq!(deeds(&asks), [Deed::Read]);
+    let asked = asks.batches[0][0].request.clone();
+    let absent = Err(ApiError::new(Reason::NotFound, "No such payment"));
+    orders.answered(&key(&going), &asked, &absent);
+    let goes = with_cache(&going, |cx| orders.sync(&key(&going), cx));
+    assert_eq!(deeds(&goes), [Deed::Unblock]);
+    let found = Ok(Arc::new(payment("pay-1", State::Paid, 2).object()));
+    orders.answered(&key(&going), &asked, &found);
+    let stays = with_cache(&going, |cx| orders.sync(&key(&going), cx));
+    assert_eq!(deeds(&stays), [Deed::Record]);
+    // Edge asks nobody: it forgets the money that it was never told of.
+    let edge = with_cache(&going, |cx| {
+        Orders::default().on_change(&updated(&order(None, "Paid"), &going), cx)
+    });
+    assert_eq!(deeds(&edge), [Deed::Unblock]);
 }
