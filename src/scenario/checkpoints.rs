@@ -26,8 +26,8 @@ pub(super) struct Checkpoint {
     pub next_script: usize,
     /// Which input of a person comes next.
     pub next_input: usize,
-    /// How much was told of each lane.
-    pub past: Vec<usize>,
+    /// How much was told of each lane, and how many watch events had arrived.
+    pub past: Vec<(usize, usize)>,
     /// The verdict of each.
     pub verdicts: Vec<Verdict>,
 }

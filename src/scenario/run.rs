@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::kubectl::Output;
-use crate::world::{Activity, Fault, Lane, LaneId, Simulation, Totals, Verdict};
+use crate::world::{Activity, Arrival, Fault, Lane, LaneId, Simulation, Totals, Verdict};
 
 use super::checkpoints::{Checkpoint, Checkpoints};
 use super::expectation::Words;
@@ -184,6 +184,12 @@ impl Run {
         self.index(id).map_or(&[], |index| &self.stories[index].entries)
     }
 
+    /// The watch events that came into the caches of a lane, the computed future included, in order
+    /// of their arrival. Those that met a fault are in its story.
+    pub fn arrivals(&self, id: LaneId) -> &[Arrival] {
+        self.index(id).map_or(&[], |index| &self.stories[index].arrivals)
+    }
+
     /// A number that grows with all that is told anew or no longer told: entries of stories, and
     /// inputs. Going back and forth in what was computed leaves it as it is.
     pub fn told(&self) -> u64 {
@@ -251,6 +257,23 @@ impl Run {
     /// What a lane has cost, as far as it was computed.
     pub fn latest_totals(&self, lane: LaneId) -> Totals {
         self.index(lane).and_then(|index| self.latest.get(index).copied()).unwrap_or_default()
+    }
+
+    /// The scenario's steps that were done by now, newest first.
+    pub fn steps_done(&self) -> impl ExactSizeIterator<Item = &Input> {
+        self.script.iter().take(self.next_script).rev()
+    }
+
+    /// What a person has done by now, with its number, newest first; what is put off is not done.
+    pub fn inputs_done(&self) -> impl ExactSizeIterator<Item = (usize, &Input)> {
+        let done = self.due.iter().take(self.next_input).rev();
+        done.map(|number| (*number, &self.inputs[*number]))
+    }
+
+    /// What was put off before now and is still to be done, the next one first.
+    pub fn inputs_ahead(&self) -> impl Iterator<Item = &Input> {
+        let ahead = self.due.iter().skip(self.next_input).map(|number| &self.inputs[*number]);
+        ahead.filter(|input| input.given <= self.now())
     }
 
     /// How many of the inputs were given up to now; those that are put off count.
@@ -369,7 +392,7 @@ impl Run {
         let judged = self.verdicts.iter_mut().zip(&mut self.judged);
         for ((lane, story), (verdict, judged)) in lanes.zip(judged) {
             for record in lane.take_records() {
-                story.push(Entry { at: record.at, what: Told::World(record.what) });
+                story.tell(record);
             }
             let state = (lane.world.steps(), lane.world.trace_hash());
             let is_old = state == *judged && !matches!(verdict, Verdict::Oscillating { .. });
@@ -393,7 +416,7 @@ impl Run {
             simulation: self.simulation.clone(),
             next_script: self.next_script,
             next_input: self.next_input,
-            past: self.stories.iter().map(|story| story.past).collect(),
+            past: self.stories.iter().map(|story| (story.past, story.heard)).collect(),
             verdicts: self.verdicts.clone(),
         });
     }
@@ -440,7 +463,7 @@ impl Run {
         self.simulation = checkpoint.simulation;
         (self.next_script, self.next_input) = (checkpoint.next_script, checkpoint.next_input);
         for (story, past) in self.stories.iter_mut().zip(checkpoint.past) {
-            story.past = past;
+            (story.past, story.heard) = past;
         }
         self.verdicts = checkpoint.verdicts;
         self.judged.fill((u64::MAX, 0));

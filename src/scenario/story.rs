@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::Time;
-use crate::world::{Occurrence, Totals, Verdict};
+use crate::world::{Arrival, Occurrence, Record, Totals, Verdict};
 
 /// Records kept of each lane; a longer run goes on without telling more.
 const ENTRIES_MAX: usize = 300_000;
+
+/// Watch events kept of each lane, apart from the rest: there are many, and only the diagram asks.
+const ARRIVALS_MAX: usize = 100_000;
 
 /// Something to tell of a lane.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +40,10 @@ pub(super) struct Story {
     pub(super) entries: Vec<Entry>,
     /// How many of them have happened by now.
     pub(super) past: usize,
+    /// The watch events that arrived, oldest first.
+    pub(super) arrivals: Vec<Arrival>,
+    /// How many of them have arrived by now.
+    pub(super) heard: usize,
     /// What the lane had cost when its verdict changed, by the number of that entry.
     pub(super) totals: BTreeMap<usize, Totals>,
     /// How often it became another one.
@@ -53,6 +60,21 @@ impl Story {
         self.past = (self.past + 1).min(self.entries.len());
     }
 
+    /// Adds what happened in the world.
+    pub(super) fn tell(&mut self, record: Record) {
+        match record.what {
+            Occurrence::Arrived(arrival) => self.hear(arrival),
+            what => self.push(Entry { at: record.at, what: Told::World(what) }),
+        }
+    }
+
+    fn hear(&mut self, arrival: Arrival) {
+        if self.heard == self.arrivals.len() && self.heard < ARRIVALS_MAX {
+            self.arrivals.push(arrival);
+        }
+        self.heard = (self.heard + 1).min(self.arrivals.len());
+    }
+
     /// Adds a verdict, and what the lane has cost until then.
     pub(super) fn turn(&mut self, entry: Entry, totals: Totals) {
         self.totals.insert(self.past, totals);
@@ -62,6 +84,7 @@ impl Story {
     /// Takes what happened up to `now` for past, and finds the verdict of then.
     pub(super) fn go_to(&mut self, now: Time) -> Verdict {
         self.past = self.entries.partition_point(|entry| entry.at <= now);
+        self.heard = self.arrivals.partition_point(|arrival| arrival.trip.arrived <= now);
         self.turns(self.past).next_back().map_or_else(Verdict::default, |(.., it)| it.clone())
     }
 
@@ -81,6 +104,7 @@ impl Story {
 
     pub(super) fn forget_future(&mut self) {
         self.entries.truncate(self.past);
+        self.arrivals.truncate(self.heard);
         self.changes += 1;
         self.totals.split_off(&self.past);
     }

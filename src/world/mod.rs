@@ -54,7 +54,7 @@ pub use options::{Flavour, Knobs, Network, Options};
 pub use passes::THINK;
 pub use process::{ActivePass, EdgeItem, Process};
 pub use provider::Provider;
-pub use record::{ACTS_KEPT, Act, Cause, Occurrence, PassRecord, Record, Trip};
+pub use record::{ACTS_KEPT, Act, Arrival, Cause, Occurrence, PassRecord, Record, Trip};
 pub use request_trap::{Refusal, RequestTrap};
 pub use requests::RequestInFlight;
 pub use server_limit::{QUEUE_MAX, SEATS_MAX, ServerLimit};

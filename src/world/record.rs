@@ -25,6 +25,8 @@ pub struct Record {
 pub enum Occurrence {
     /// A pass ended (the record is complete now).
     PassEnded(Arc<PassRecord>),
+    /// A watch event that met no fault came into the cache of its process. Upkeep is not told.
+    Arrived(Arrival),
     /// A watch event met a fault.
     Struck {
         /// Whose event.
@@ -132,6 +134,19 @@ pub struct Trip {
     pub sent: Time,
     /// When it was handed to the loop, behind the door.
     pub arrived: Time,
+}
+
+/// A watch event that came into a cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// Whose cache.
+    pub to: ControllerId,
+    /// What it tells.
+    pub event: WatchEventType,
+    /// Of which object.
+    pub object: ObjectKey,
+    /// Its revision, when it left and when it arrived.
+    pub trip: Trip,
 }
 
 /// What woke a pass.

@@ -15,7 +15,7 @@ use super::ControllerId;
 use super::heartbeat::is_heartbeat;
 use super::options::Flavour;
 use super::process::{EdgeItem, Process};
-use super::record::{Cause, Occurrence, Trip};
+use super::record::{Arrival, Cause, Occurrence, Trip};
 use super::step::{BOOKMARK, Step};
 use super::stream::{Fate, Flight, Stream};
 use super::world::World;
@@ -135,6 +135,12 @@ impl World {
     fn receive(&mut self, owner: ControllerId, number: u64, flight: &Flight) {
         if flight.fate == Fate::DroppedOnWire {
             return;
+        }
+        if flight.fate == Fate::Intact && !flight.background {
+            let (event, object) = (flight.event.kind, flight.key());
+            let (revision, sent, arrived) = (flight.event.revision, flight.sent, self.now);
+            let trip = Trip { revision, sent, arrived };
+            self.tell(Occurrence::Arrived(Arrival { to: owner, event, object, trip }));
         }
         let times = if flight.fate == Fate::DoubledOnWire { 2 } else { 1 };
         for _ in 0..times {

@@ -106,6 +106,26 @@ check("everything, one object, a stretch of time, larger and closer", { path: at
   await assertSound(page);
 });
 
+check("every watch event can be shown, and each says what became of it", { path: at("lost-event", 50) }, async (page) => {
+  await open(page);
+  await page.getByLabel("What the diagram shows").selectOption({ label: "Everything" });
+  const quiet = sheet(page).locator(".drawing line.quiet");
+  assert.equal(await quiet.count(), 0);
+  const height = (await sheet(page).locator("svg").boundingBox()).height;
+  await page.getByLabel("every watch event").check();
+  await quiet.first().waitFor({ state: "attached" });
+  assert.ok((await quiet.count()) > 20);
+  assert.ok(Math.abs((await sheet(page).locator("svg").boundingBox()).height - height) < 2, "they take no room");
+  await page.locator(".diagram-list summary").press("Enter");
+  await page.locator(".diagram-list button", { hasText: "woke no pass of its own" }).first().press("Enter");
+  await said(page).filter({ hasText: "woke no pass of its own" }).waitFor();
+  await assertSound(page);
+  // What led to a difference is shown without them.
+  await page.getByLabel("What the diagram shows").selectOption({ index: 0 });
+  await page.getByLabel("every watch event").waitFor({ state: "detached" });
+  assert.equal(await quiet.count(), 0);
+});
+
 check("a phone draws one lane at a time", { path: at("lost-event", 50), size: [390, 844] }, async (page) => {
   await open(page);
   assert.equal(await sheet(page).locator(".diagram-head b").count(), 1);

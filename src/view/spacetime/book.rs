@@ -9,7 +9,7 @@ use crate::apiserver::WatchEventType;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
 use crate::view::passes::{doer_of, put_back_by};
-use crate::world::{Cause, ControllerId, Lane, LaneId, Occurrence, PassRecord, Trip};
+use crate::world::{Arrival, Cause, ControllerId, Lane, LaneId, Occurrence, PassRecord, Trip};
 
 use super::ItemId;
 
@@ -42,8 +42,12 @@ pub struct Book<'a> {
     /// The run.
     pub run: &'a Run,
     entries: &'a [Entry],
+    /// All watch events that arrived without a fault, in order of their arrival.
+    pub arrivals: &'a [Arrival],
     /// Passes by number.
     pub passes: BTreeMap<u64, &'a Arc<PassRecord>>,
+    /// Passes by the watch event that woke them: of which loop, and its revision.
+    woken: BTreeMap<(ControllerId, u64), u64>,
     /// Who made a revision: the pass, and which of its requests.
     writers: BTreeMap<u64, (u64, usize)>,
     /// Struck messages, by their place in the story.
@@ -64,6 +68,8 @@ impl<'a> Book<'a> {
             lane,
             run,
             entries,
+            arrivals: run.arrivals(lane.id),
+            woken: BTreeMap::new(),
             passes: BTreeMap::new(),
             writers: BTreeMap::new(),
             struck: BTreeMap::new(),
@@ -77,6 +83,9 @@ impl<'a> Book<'a> {
         match &entry.what {
             Told::World(Occurrence::PassEnded(pass)) => {
                 self.passes.insert(pass.number, pass);
+                if let Cause::Watch(_, _, trip) = &pass.woken_by {
+                    self.woken.entry((pass.controller, trip.revision)).or_insert(pass.number);
+                }
                 for (index, act) in pass.acts.iter().enumerate() {
                     if let Ok(revision) = act.outcome
                         && pass.wrote.contains(&revision)
@@ -103,6 +112,11 @@ impl<'a> Book<'a> {
             }
             _ => {}
         }
+    }
+
+    /// The pass that the watch event of a revision woke in a loop, if it woke one.
+    pub fn woken(&self, id: ControllerId, revision: u64) -> Option<u64> {
+        self.woken.get(&(id, revision)).copied()
     }
 
     /// Which lane.

@@ -7,7 +7,7 @@ use crate::api::Str;
 use crate::kernel::Time;
 use crate::view::build::{loop_id, pass_view};
 use crate::view::log::Divergence;
-use crate::world::{Act, Cause, ControllerId, LaneId, PassRecord};
+use crate::world::{Act, Arrival, Cause, ControllerId, LaneId, PassRecord};
 
 use super::book::{Book, Struck};
 use super::choose::{Chosen, behind, struck_on_way};
@@ -60,6 +60,7 @@ pub fn build(books: &[Book], divergences: &[Divergence], chosen: &Chosen) -> Dia
         columns,
         items,
         left_out: chosen.left_out,
+        events_left_out: chosen.events_left_out,
     }
 }
 
@@ -132,6 +133,7 @@ fn raw(book: &Book, id: ItemId) -> Option<Raw> {
             (what, (place.clone(), pass.started), (place, end))
         }
         ItemId::Waking(number) => waking(book, book.passes.get(&number)?)?,
+        ItemId::Arrival(place) => arrival(book, book.arrivals.get(place)?),
         ItemId::Struck(place) => struck(book, book.struck.get(&place)?),
         ItemId::Life(place) => {
             let (at, id, up) = *book.lives.get(&place)?;
@@ -152,6 +154,17 @@ fn waking(book: &Book, pass: &PassRecord) -> Option<Drawn> {
     let (event, object, revision) = (*event, object.clone(), trip.revision);
     let what = What::Watch { event, object, revision, end };
     Some((what, (Place::Server, trip.sent), (place_of(book, pass.controller), trip.arrived)))
+}
+
+/// A watch event that woke none of the passes that are drawn.
+fn arrival(book: &Book, arrival: &Arrival) -> Drawn {
+    let end = match book.woken(arrival.to, arrival.trip.revision) {
+        Some(_) => End::WokeIdle,
+        None => End::Unheeded,
+    };
+    let (event, object, trip) = (arrival.event, arrival.object.clone(), arrival.trip);
+    let what = What::Watch { event, object, revision: trip.revision, end };
+    (what, (Place::Server, trip.sent), (place_of(book, arrival.to), trip.arrived))
 }
 
 /// What a fault did to a message that arrived all the same.

@@ -11,7 +11,7 @@ use crate::view::log::Divergence;
 use crate::world::{Cause, LaneId, PassRecord};
 
 use super::book::{Book, Struck};
-use super::{Ask, Focus, ItemId, PASSES_MAX};
+use super::{Ask, EVENTS_MAX, Focus, ItemId, PASSES_MAX};
 
 /// What was chosen of each lane that is drawn, in the order of the books.
 pub struct Chosen {
@@ -19,15 +19,17 @@ pub struct Chosen {
     pub lanes: Vec<(LaneId, BTreeSet<ItemId>)>,
     /// Passes that were left out.
     pub left_out: usize,
+    /// Watch events that were left out.
+    pub events_left_out: usize,
 }
 
 /// Chooses.
 pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) -> Chosen {
     let since =
         ask.within.map(|within| Time::ZERO + run.now().since(Time::ZERO).saturating_sub(within));
-    let mut chosen = Chosen { lanes: Vec::new(), left_out: 0 };
+    let mut chosen = Chosen { lanes: Vec::new(), left_out: 0, events_left_out: 0 };
     for book in books {
-        let (ids, left_out) = match &ask.focus {
+        let (mut ids, left_out) = match &ask.focus {
             Focus::Pass(_, number) => cone(book, vec![ItemId::Pass(*number)]),
             Focus::Divergence(place) => match divergences.get(*place) {
                 Some(found) => cone(book, roots(book, found)),
@@ -36,6 +38,9 @@ pub fn choose(run: &Run, books: &[Book], divergences: &[Divergence], ask: &Ask) 
             Focus::Everything => window(book, run.now(), since, ask.idle, None),
             Focus::Object(key) => window(book, run.now(), since, ask.idle, Some(key)),
         };
+        if ask.every_event {
+            chosen.events_left_out += arrivals(book, run.now(), since, &ask.focus, &mut ids);
+        }
         chosen.left_out += left_out;
         chosen.lanes.push((book.id(), ids));
     }
@@ -119,6 +124,10 @@ pub fn behind(book: &Book, id: ItemId) -> Vec<ItemId> {
             let fault = struck_on_way(book, pass).and_then(|struck| book.behind_struck(struck));
             book.behind_write(trip.revision, trip.sent).into_iter().chain(fault).collect()
         }
+        ItemId::Arrival(place) => {
+            let Some(arrival) = book.arrivals.get(place) else { return Vec::new() };
+            book.behind_write(arrival.trip.revision, arrival.trip.sent).into_iter().collect()
+        }
         ItemId::Struck(place) => {
             let Some(struck) = book.struck.get(&place) else { return Vec::new() };
             let write = book.behind_write(struck.trip.revision, struck.trip.sent);
@@ -194,10 +203,46 @@ fn window(
     (found, left_out)
 }
 
+/// Adds the watch events, of all or of one object, that woke none of the passes chosen: from the
+/// first of these to the last, the nearest to a moment. How many were left out.
+fn arrivals(
+    book: &Book,
+    now: Time,
+    since: Option<Time>,
+    focus: &Focus,
+    ids: &mut BTreeSet<ItemId>,
+) -> usize {
+    const AFTER: usize = EVENTS_MAX / 3;
+    let of = match focus {
+        Focus::Everything => None,
+        Focus::Object(key) => Some(key),
+        Focus::Pass(..) | Focus::Divergence(_) => return 0,
+    };
+    let chosen = |number: u64| ids.contains(&ItemId::Pass(number));
+    let passes = || book.passes.values().filter(|pass| chosen(pass.number));
+    let from = since.or(passes().map(|pass| pass.started).min()).unwrap_or(Time::ZERO);
+    let to = passes().filter_map(|pass| pass.ended).max().unwrap_or(now);
+    let place = |at: Time| book.arrivals.partition_point(|arrival| arrival.trip.arrived <= at);
+    let begin = book.arrivals.partition_point(|arrival| arrival.trip.arrived < from);
+    let present = place(now).max(begin);
+    let fits = |place: &usize| {
+        book.arrivals.get(*place).is_some_and(|arrival| {
+            of.is_none_or(|key| arrival.object == *key)
+                && !book.woken(arrival.to, arrival.trip.revision).is_some_and(chosen)
+        })
+    };
+    let future: Vec<usize> = (present..place(to)).filter(fits).collect();
+    let past: Vec<usize> = (begin..present).filter(fits).collect();
+    let after = future.len().min(AFTER);
+    let before = past.len().min(EVENTS_MAX - after);
+    let left_out = past.len() + future.len() - before - after;
+    let near = past.into_iter().rev().take(before).chain(future.into_iter().take(after));
+    let near: Vec<ItemId> = near.map(ItemId::Arrival).collect();
+    ids.extend(near);
+    left_out
+}
+
 /// Whether a struck message woke nobody: one that did is drawn as what woke the pass.
 fn is_alone(book: &Book, struck: &Struck) -> bool {
-    !book.passes.values().any(|pass| {
-        pass.controller == struck.to
-            && matches!(&pass.woken_by, Cause::Watch(_, _, t) if t.revision == struck.trip.revision)
-    })
+    book.woken(struck.to, struck.trip.revision).is_none()
 }

@@ -170,7 +170,9 @@ impl Layout {
         shown: &dyn Fn(Time) -> f64,
         words: &dyn Fn(&Item, usize) -> String,
     ) -> Layout {
-        let moments = diagram.items.iter().flat_map(|item| [item.from.1, item.to.1]);
+        // The many events that changed nothing take no room: they lie between the rest.
+        let drawn = diagram.items.iter().filter(|item| !is_quiet(item));
+        let moments = drawn.flat_map(|item| [item.from.1, item.to.1]);
         let marked = diagram.divergences.iter().map(|(at, _)| *at);
         let moments = moments.chain(marked.clone()).collect();
         let (shifts, mut before) = shifts(diagram);
@@ -237,7 +239,12 @@ impl Layout {
     pub(super) fn distance(&self, item: &Item, x: f64, y: f64) -> f64 {
         let (from, to) = self.ends(item);
         // What is small is caught before what is large and lies under it.
-        let bonus = if matches!(item.what, What::Pass(..)) { 3.0 } else { 0.0 };
+        let bonus = match &item.what {
+            What::Pass(..) => 3.0,
+            // One change goes to many loops along one line: the one whose end is near is meant.
+            What::Watch { .. } if is_quiet(item) => 2.0 + 0.002 * (x - to.0).hypot(y - to.1),
+            _ => 0.0,
+        };
         to_segment((x, y), from, to) + bonus
     }
 
@@ -254,7 +261,7 @@ impl Layout {
         for at in order {
             let Some(item) = diagram.items.get(at) else { continue };
             let text = words(item, self.letters(item));
-            if text.is_empty() {
+            if text.is_empty() || is_quiet(item) {
                 continue;
             }
             let found = self.candidates(item, width(&text)).into_iter().find(|place| {
@@ -363,6 +370,10 @@ fn shifts(diagram: &Diagram) -> (BTreeMap<(LaneId, ItemId), f64>, BTreeMap<Time,
         }
     }
     (shifts, before)
+}
+
+fn is_quiet(item: &Item) -> bool {
+    matches!(&item.what, What::Watch { end, .. } if end.is_quiet())
 }
 
 /// What is written first.

@@ -3,7 +3,8 @@
 //! and the page draws it.
 //!
 //! Of the watch events it has those that woke a pass and those that met a fault: a change fans out
-//! to every loop that watches, and most of it changes nothing.
+//! to every loop that watches, and most of it changes nothing. The others come with them if they
+//! are asked for, those around the moment that is shown.
 
 mod book;
 mod build;
@@ -26,6 +27,8 @@ use super::stage::{LoopId, PassView};
 
 /// Passes of one lane that a diagram has at most.
 pub const PASSES_MAX: usize = 80;
+/// Watch events that woke none of the passes drawn, of one lane, that a diagram has at most.
+pub const EVENTS_MAX: usize = 240;
 /// Objects that are offered to follow at most.
 const OBJECTS_MAX: usize = 100;
 
@@ -40,6 +43,8 @@ pub struct Ask {
     pub within: Option<Duration>,
     /// Also passes that found nothing to do.
     pub idle: bool,
+    /// Also watch events that woke none of the passes drawn (of all, or of one object).
+    pub every_event: bool,
 }
 
 impl Ask {
@@ -80,6 +85,8 @@ pub struct Diagram {
     pub divergences: Vec<(Time, usize)>,
     /// Passes that would belong here too and were left out.
     pub left_out: usize,
+    /// Watch events that would, too.
+    pub events_left_out: usize,
 }
 
 /// What a column stands for.
@@ -102,6 +109,8 @@ pub enum ItemId {
     Input(bool, usize),
     /// The watch event that woke this pass.
     Waking(u64),
+    /// Another watch event, by its place among all that arrived.
+    Arrival(usize),
     /// A message that met a fault, by its place in the story.
     Struck(usize),
     /// A process died or started, by its place in the story.
@@ -179,6 +188,10 @@ pub enum What {
 pub enum End {
     /// It arrived.
     Heard,
+    /// It woke a pass that found nothing to do and is not drawn.
+    WokeIdle,
+    /// Its loop had no use for it, or it fell together with what waited in the queue already.
+    Unheeded,
     /// It arrived late.
     Late,
     /// It arrived twice.
@@ -197,6 +210,11 @@ impl End {
     /// Whether the loop never hears of it.
     pub fn is_lost(self) -> bool {
         matches!(self, End::LostAtDoor | End::LostOnWire)
+    }
+
+    /// Whether it changed nothing that is drawn.
+    pub fn is_quiet(self) -> bool {
+        matches!(self, End::WokeIdle | End::Unheeded)
     }
 }
 

@@ -17,7 +17,7 @@ fn at(scenario: &str, secs: u64) -> Session {
 }
 
 fn ask(focus: Focus) -> Ask {
-    Ask { focus, lane: None, within: None, idle: false }
+    Ask { focus, lane: None, within: None, idle: false, every_event: false }
 }
 
 fn laid_out(session: &Session, diagram: &Diagram) -> Layout {
@@ -112,7 +112,7 @@ fn the_diagram_of_a_seek_is_that_of_a_fresh_run() {
         sought.seek(Time::from_secs(12));
         sought.seek(Time::from_secs(50));
         for focus in [Focus::Everything, Focus::Divergence(0)] {
-            let ask = ask(focus);
+            let ask = Ask { every_event: true, ..ask(focus) };
             let (a, b) = (fresh.diagram(&ask), sought.diagram(&ask));
             assert_eq!(a, b, "{id}");
             let heights = [laid_out(&fresh, &a).height, laid_out(&sought, &b).height];
@@ -200,6 +200,53 @@ fn what_has_to_do_with_one_object_leaves_the_rest_out() {
     assert!(!one.items.is_empty() && one.items.len() < all.items.len());
     let idle = session.diagram(&Ask { idle: true, ..ask(Focus::Everything) });
     assert!(idle.left_out > 0, "a rolling update has more passes than a diagram takes");
+}
+
+#[test]
+fn every_watch_event_is_drawn_if_asked_for_bounded_and_without_taking_room() {
+    let session = at("rolling-update", 20);
+    let few = session.diagram(&ask(Focus::Everything));
+    let many = session.diagram(&Ask { every_event: true, ..ask(Focus::Everything) });
+    let is_quiet = |item: &&Item| matches!(&item.what, What::Watch { end, .. } if end.is_quiet());
+    assert_eq!(few.items.iter().filter(is_quiet).count(), 0);
+    for lane in &many.lanes {
+        let quiet: Vec<&Item> =
+            many.items.iter().filter(is_quiet).filter(|item| item.lane == *lane).collect();
+        assert!((20..=EVENTS_MAX).contains(&quiet.len()), "{lane:?}: {}", quiet.len());
+        // Each is told of once: what woke a pass that is drawn is drawn as that.
+        for item in &quiet {
+            let What::Watch { object, revision, .. } = &item.what else { panic!("{item:?}") };
+            let same = many.items.iter().filter(|other| {
+                let told = |what: &What| {
+                    matches!(what, What::Watch { object: o, revision: r, .. }
+                        if (o, r) == (object, revision))
+                };
+                other.lane == *lane && other.to.0 == item.to.0 && told(&other.what)
+            });
+            assert_eq!(same.count(), 1, "{item:?}");
+            assert!(item.causes.iter().all(|cause| many.items[*cause].from.1 <= item.from.1));
+        }
+        assert!(quiet.iter().any(|item| !item.causes.is_empty()), "they come from writes");
+    }
+    let heights = [&few, &many].map(|diagram| laid_out(&session, diagram).height);
+    assert!((heights[1] - heights[0]).abs() < 1.0, "{heights:?}");
+    holds("rolling-update", &laid_out(&session, &many), &many);
+}
+
+#[test]
+fn the_watch_events_of_one_object_are_all_that_its_diagram_has() {
+    let session = at("lost-event", 9);
+    let keys = session.diagram_objects();
+    let pod = keys.iter().find(|key| key.kind == crate::api::Kind::Pod).expect("is there");
+    let ask = Ask { every_event: true, ..ask(Focus::Object(pod.clone())) };
+    let diagram = session.diagram(&ask);
+    let events = diagram.items.iter().filter_map(|item| match &item.what {
+        What::Watch { object, end, .. } if end.is_quiet() => Some(object),
+        _ => None,
+    });
+    let events: Vec<_> = events.collect();
+    assert!(events.len() > 3 && events.iter().all(|object| *object == pod), "{events:?}");
+    assert_eq!(diagram.events_left_out, 0);
 }
 
 #[test]

@@ -152,6 +152,7 @@ fn class(item: &Item) -> &'static str {
         What::Did { .. } => "did",
         What::Fault { .. } | What::Died(_) => "fault",
         What::Watch { end: End::Heard, .. } => "watch",
+        What::Watch { end, .. } if end.is_quiet() => "watch quiet",
         What::Watch { end, .. } if end.is_lost() => "watch lost",
         What::Watch { .. } => "watch struck",
         What::Pass(_, pass) if pass.error.is_some() || pass.crashed => "pass failed",

@@ -17,7 +17,8 @@ pub fn filters(sheet: Sheet) -> AnyView {
     view! {
         <div class="filters">
             {focus(sheet)} {lanes(sheet)} <Show when=move || sheet.is_windowed()>
-                {within(sheet)} {idle(sheet)}
+                {within(sheet)} {check(sheet.idle, || tr!(passes.idle))}
+                {check(sheet.every_event, || tr!(diagram.every_event))}
             </Show>
             <span class="zoom">{zoom(sheet, -1)} {zoom(sheet, 1)} {larger(sheet)}</span>
         </div>
@@ -124,15 +125,15 @@ fn within(sheet: Sheet) -> AnyView {
     .into_any()
 }
 
-fn idle(sheet: Sheet) -> AnyView {
+fn check(chosen: RwSignal<bool>, name: fn() -> &'static str) -> AnyView {
     view! {
         <label class="check">
             <input
                 type="checkbox"
-                prop:checked=move || sheet.idle.get()
-                on:change=move |event| sheet.idle.set(event_target_checked(&event))
+                prop:checked=move || chosen.get()
+                on:change=move |event| chosen.set(event_target_checked(&event))
             />
-            {move || tr!(passes.idle)}
+            {name}
         </label>
     }
     .into_any()

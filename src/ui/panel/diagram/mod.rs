@@ -40,6 +40,7 @@ struct Sheet {
     lane: RwSignal<Option<LaneId>>,
     within: RwSignal<Option<Duration>>,
     idle: RwSignal<bool>,
+    every_event: RwSignal<bool>,
     scale: RwSignal<usize>,
     large: RwSignal<bool>,
     narrow: RwSignal<bool>,
@@ -62,8 +63,11 @@ pub fn SpaceTime() -> impl IntoView {
     dom::on_media(NARROW, move |narrow| sheet.narrow.set(narrow));
     let empty = move || sheet.diagram.with(|diagram| diagram.items.is_empty());
     let left_out = move || {
-        let n = sheet.diagram.with(|diagram| diagram.left_out);
-        (n > 0).then(|| view! { <p class="hint-text">{tr!(diagram.left_out, n = n)}</p> })
+        let line = |text: String| view! { <p class="hint-text">{text}</p> }.into_any();
+        let (passes, events) =
+            sheet.diagram.with(|diagram| (diagram.left_out, diagram.events_left_out));
+        let passes = (passes > 0).then(|| line(tr!(diagram.left_out, n = passes)));
+        (passes, (events > 0).then(|| line(tr!(diagram.events_left_out, n = events))))
     };
     view! {
         <div class="diagram">
@@ -85,6 +89,7 @@ impl Sheet {
     fn new(page: Page) -> Sheet {
         let lane = RwSignal::new(None);
         let (within, idle) = (RwSignal::new(None), RwSignal::new(false));
+        let every_event = RwSignal::new(false);
         let narrow = RwSignal::new(dom::media(NARROW));
         let (scale, width) = (RwSignal::new(2_usize), RwSignal::new(340.0));
         let focus = Memo::new(move |before: Option<&Focus>| {
@@ -100,7 +105,9 @@ impl Sheet {
             page.run.story.track();
             let alone = narrow.get().then_some(LaneId::Level);
             let lane = page.run.only.get().or(lane.get()).or(alone);
-            let ask = Ask { focus: focus.get(), lane, within: within.get(), idle: idle.get() };
+            let (focus, within) = (focus.get(), within.get());
+            let (idle, every_event) = (idle.get(), every_event.get());
+            let ask = Ask { focus, lane, within, idle, every_event };
             Arc::new(page.run.diagram(&ask))
         });
         let layout = Memo::new(move |_| {
@@ -116,6 +123,7 @@ impl Sheet {
             lane,
             within,
             idle,
+            every_event,
             scale,
             large: RwSignal::new(false),
             narrow,

@@ -106,6 +106,8 @@ pub fn sentence(diagram: &Diagram, item: &Item) -> String {
 fn end_of(end: End, to: &str, span: &str) -> String {
     match end {
         End::Heard => tr!(diagram.heard, to = to, span = span),
+        End::WokeIdle => tr!(diagram.woke_idle, to = to, span = span),
+        End::Unheeded => tr!(diagram.unheeded, to = to, span = span),
         End::Late => tr!(diagram.late, to = to, span = span),
         End::Doubled => tr!(diagram.doubled, to = to),
         End::Overtaken => tr!(diagram.overtaken, to = to),
