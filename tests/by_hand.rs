@@ -50,7 +50,8 @@ fn lines(session: &Session) -> Vec<&str> {
 
 /// What is told of lines that were put off and failed: in which lane, and in which words.
 fn failed(session: &Session) -> Vec<(Option<LaneId>, String)> {
-    let told = session.log(500).into_iter().filter_map(|line| match line.what {
+    let log = session.log(500);
+    let told = log.iter().filter_map(|line| match &line.what {
         Happening::Failed(text) => Some((line.lane, text.to_string())),
         _ => None,
     });
@@ -87,6 +88,7 @@ fn what_is_put_off_is_on_the_timeline_before_it_happens_and_happens_then() {
 fn a_line_that_was_put_off_and_fails_is_told_when_its_time_has_come() {
     let mut session = session();
     run(&mut session, "in 5s kubectl scale deployment nobody --replicas=2");
+    assert!(session.marks().iter().any(|mark| mark.what == MarkKind::You));
     go(&mut session, 4);
     assert!(session.take_failed().is_empty() && failed(&session).is_empty());
     go(&mut session, 2);
@@ -94,6 +96,11 @@ fn a_line_that_was_put_off_and_fails_is_told_when_its_time_has_come() {
     let [(line, answers)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!(line, "kubectl scale deployment nobody --replicas=2");
     assert!(answers.len() == 2 && answers.iter().all(|(_, said)| said.error), "{answers:?}");
+    let due = Time::from_secs(25);
+    let marks = session.marks();
+    let there: Vec<MarkKind> =
+        marks.iter().filter(|mark| mark.at == due).map(|mark| mark.what).collect();
+    assert!(there.contains(&MarkKind::Failed) && !there.contains(&MarkKind::You), "{there:?}");
     let log = failed(&session);
     assert!(log.len() == 1 && log[0].0.is_none() && log[0].1.contains("not found"), "{log:?}");
     // Once: neither when it is seen again nor in a link that has come past it.

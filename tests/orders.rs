@@ -380,8 +380,8 @@ fn a_webhook_leads_back_to_the_pass_that_charged() {
 fn the_first_difference_of_a_lost_webhook_is_that_level_wrote_the_answer_down() {
     let mut session = Session::open_shipped("order-lost-webhook", None);
     run_to(&mut session, 30);
-    let found = session.log(500).into_iter().find_map(|line| match line.what {
-        loopscope::view::Happening::Divergence(found) => Some(found),
+    let found = session.log(500).iter().find_map(|line| match &line.what {
+        loopscope::view::Happening::Divergence(found) => Some(found.clone()),
         _ => None,
     });
     let found = found.expect("the lanes differ");

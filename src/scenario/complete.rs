@@ -1,5 +1,7 @@
-//! Completion of fault and knob lines, and of the moment before any line.
+//! Completion of fault and knob lines, of the lines that reach outside of the cluster, and of the
+//! moment before any line.
 
+use crate::api::Kind;
 use crate::kubectl::Completion;
 use crate::world::{ControllerId, CrashPoint, KNOBS, Lane, Manner};
 
@@ -30,6 +32,20 @@ const OF_PROCESS: [&str; 7] = ["crash", "cut", "kill", "knob", "leader", "restar
 /// Verbs that are about watch events.
 const OF_EVENT: [&str; 6] = ["delay", "drop", "duplicate", "hold", "release", "reorder"];
 
+/// First words of lines that are no kubectl lines, and whether such a line can be put off: it does
+/// something.
+const OWN: [(&str, bool); 6] = [
+    ("fault", true),
+    ("knob", true),
+    ("git", true),
+    ("load", true),
+    ("crowd", true),
+    ("ledger", false),
+];
+/// Kinds whose pods a load can be of.
+const LOADED: [Kind; 6] =
+    [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::ReplicaSet, Kind::Job, Kind::Pod];
+
 /// How far a line has a moment before it: the byte at which the line itself begins.
 pub fn after_moment(before: &str) -> usize {
     let mut words = before.split_inclusive(char::is_whitespace);
@@ -45,19 +61,57 @@ fn has_moment(before: &str) -> bool {
     matches!(before.split_whitespace().next(), Some("at" | "in"))
 }
 
-/// What may come next on a fault line, typed up to the cursor; none if it is no fault line.
-pub fn of_fault(lane: &Lane, before: &str) -> Option<Vec<Completion>> {
+/// The first words of lines that are no kubectl lines, typed up to the cursor.
+pub fn first_words(before: &str, put_off: bool) -> impl Iterator<Item = Completion> + '_ {
+    let own = OWN.iter().filter(move |(word, does)| {
+        // What can be put off is what does something.
+        word.starts_with(before) && (*does || !put_off)
+    });
+    own.map(|(word, _)| Completion { start: 0, text: (*word).into(), ends: true })
+}
+
+/// What may come next on a line that is no kubectl line, typed up to the cursor; none if it is one.
+pub fn of_own(lane: &Lane, before: &str) -> Option<Vec<Completion>> {
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let typed = &before[start..];
-    let mut words: Vec<&str> = before[..start].split_whitespace().collect();
-    if words.first() == Some(&"fault") {
-        words.remove(0);
-    } else if words.first() != Some(&"knob") {
-        return None;
-    }
-    let fits = next_words(lane, &words, typed).into_iter().filter(|word| word.starts_with(typed));
+    let words: Vec<&str> = before[..start].split_whitespace().collect();
+    let next = match words.split_first()? {
+        (&"fault", rest) => next_words(lane, rest, typed),
+        (&"knob", _) => next_words(lane, &words, typed),
+        (&"git", []) => owned(&["log", "push", "revert"]),
+        (&"load", []) => loaded(lane, typed),
+        (&"load", rest) => {
+            let said = |word: &String| rest.iter().any(|said| said.starts_with(word.as_str()));
+            let all = owned(&["cpu=", "memory=", "total"]);
+            all.into_iter().filter(|word| !said(word)).collect()
+        }
+        (&("git" | "crowd" | "ledger"), _) => Vec::new(),
+        _ => return None,
+    };
+    let fits = next.into_iter().filter(|word| word.starts_with(typed));
     let offer = |text: String| Completion { start, ends: !text.ends_with('='), text };
     Some(fits.map(offer).collect())
+}
+
+/// `deploy/web`, by the word for the kind that was typed, else by its short name.
+fn loaded(lane: &Lane, typed: &str) -> Vec<String> {
+    let word = typed.split_once('/').map(|(word, _)| word);
+    let kinds = match word {
+        Some(word) => Kind::of_argument(word).into_iter().collect(),
+        None => LOADED.to_vec(),
+    };
+    let names = kinds.into_iter().filter(|kind| LOADED.contains(kind)).flat_map(|kind| {
+        let info = kind.info();
+        let word = word.or(info.short.first().copied()).unwrap_or(info.plural);
+        lane.world.store().list(kind).map(move |object| {
+            let meta = object.meta();
+            match &*meta.namespace {
+                "default" => format!("{word}/{}", meta.name),
+                namespace => format!("{namespace}/{word}/{}", meta.name),
+            }
+        })
+    });
+    names.collect()
 }
 
 fn next_words(lane: &Lane, words: &[&str], typed: &str) -> Vec<String> {
@@ -133,7 +187,9 @@ mod tests {
 
     fn offered(line: &str) -> Vec<String> {
         let scenario = Scenario::read("", "title: x\ncluster: {nodes: 2}\n").unwrap();
-        let simulation = scenario.simulation(1);
+        let mut simulation = scenario.simulation(1);
+        let web = "create deployment web --image=registry.example/web:1";
+        crate::scenario::perform(&mut simulation.lanes[0], web, None);
         let found = crate::scenario::completions(&simulation.lanes[0], line, line.len());
         let whole = |one: crate::kubectl::Completion| format!("{}{}", &line[..one.start], one.text);
         found.into_iter().map(whole).collect()
@@ -168,6 +224,24 @@ mod tests {
         assert!(
             !offered("knob replicaset workers=2 ").iter().any(|line| line.ends_with("workers="))
         );
+    }
+
+    #[test]
+    fn lines_that_reach_outside_of_the_cluster_are_completed() {
+        for word in ["git", "load", "crowd", "fault", "knob", "ledger", "at", "in", "kubectl"] {
+            let typed = &word[..word.len() - 1];
+            assert!(offered(typed).contains(&word.to_string()), "{typed}");
+        }
+        assert_eq!(offered("git "), ["git log", "git push", "git revert"]);
+        assert_eq!(offered("load dep"), ["load deploy/web"]);
+        assert_eq!(offered("load deployment/"), ["load deployment/web"]);
+        assert_eq!(offered("load pod"), Vec::<String>::new(), "there is no pod yet");
+        assert_eq!(offered("load deploy/web c"), ["load deploy/web cpu="]);
+        let more = ["memory=", "total"].map(|word| format!("load deploy/web cpu=2 {word}"));
+        assert_eq!(offered("load deploy/web cpu=2 "), more);
+        assert_eq!(offered("crowd 3 "), Vec::<String>::new());
+        assert_eq!(offered("in 5s g"), ["in 5s get", "in 5s git"]);
+        assert_eq!(offered("at 1m load dep"), ["at 1m load deploy/web"]);
     }
 
     #[test]

@@ -68,7 +68,19 @@ struct Told {
 impl Follower {
     /// Follows a line that is entered now, if it is one that goes on.
     pub fn enter(run: &Run, lane: LaneId, line: &str, stdin: Option<&str>) -> Option<Follower> {
-        let entered = now(run, lane)?;
+        let Moment(at, revision) = now(run, lane)?;
+        Self::enter_at(run, lane, line, stdin, (at, revision))
+    }
+
+    /// The same for a line that was entered at an earlier moment, after this revision.
+    pub(super) fn enter_at(
+        run: &Run,
+        lane: LaneId,
+        line: &str,
+        stdin: Option<&str>,
+        (at, revision): (Time, u64),
+    ) -> Option<Follower> {
+        let entered = Moment(at, revision);
         let mut follower = Follower {
             lane,
             line: line.trim().to_string(),
@@ -109,6 +121,11 @@ impl Follower {
     pub fn stop(&mut self, run: &Run) {
         let now = now(run, self.lane).map(|now| now.max(self.entered));
         self.stopped = self.stopped.into_iter().chain(now).min();
+    }
+
+    /// The same, after all that was done at a moment.
+    pub(super) fn stop_at(&mut self, at: Time) {
+        self.stopped = Some(Moment(at, u64::MAX).max(self.entered));
     }
 
     /// What it has printed at the moment that is shown; before it was entered, its first answer.

@@ -52,7 +52,7 @@ fn check(word: &str, line: &str) -> Result<(), String> {
         _ if Fault::is_line(line) => {
             Fault::parse_line(line).map(|_| ()).map_err(|error| error.message)
         }
-        Some(("git" | "load", _)) => Ok(()),
+        Some(("git" | "load" | "crowd", _)) => Ok(()),
         _ => kubectl::parse(line).map(|_| ()).map_err(|error| error.to_string()),
     }
 }

@@ -53,6 +53,26 @@ fn with_uids(text: &str, world: &World) -> String {
     filled
 }
 
+/// Whether a line, with its moment or without, reads standard input: a manifest, or what a
+/// repository shall hold.
+pub fn reads_input(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let words = match words.as_slice() {
+        ["at" | "in", _, rest @ ..] => rest,
+        all => all,
+    };
+    match words {
+        ["git", verb, ..] => *verb == "push",
+        ["crowd", ..] => true,
+        ["fault" | "knob" | "load" | "ledger", ..] => false,
+        words => {
+            let file = |pair: &[&str]| matches!(pair, ["-f" | "--filename", "-"]);
+            let whole = |word: &&str| matches!(*word, "-f-" | "-f=-" | "--filename=-");
+            words.windows(2).any(file) || words.iter().any(whole)
+        }
+    }
+}
+
 /// What may stand at the cursor, a byte of the line.
 pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
     let before = line.get(..cursor).unwrap_or(line);
@@ -67,17 +87,14 @@ pub fn completions(lane: &Lane, line: &str, cursor: usize) -> Vec<Completion> {
 }
 
 fn of_line(lane: &Lane, line: &str, before: &str, put_off: bool) -> Vec<Completion> {
-    if let Some(found) = complete::of_fault(lane, before) {
+    if let Some(found) = complete::of_own(lane, before) {
         return found;
     }
     // Objects are shared, so a copy of the world is cheap.
     let mut world = lane.world.clone();
     let mut found = kubectl::complete(line, before.len(), &Shell(&mut world));
-    // What can be put off is what does something.
-    let own: &[&str] = if put_off { &["fault", "knob"] } else { &["fault", "knob", "ledger"] };
-    let first = own.iter().copied().filter(|word| word.starts_with(before));
     if put_off || !before.is_empty() {
-        found.extend(first.map(|word| Completion { start: 0, text: word.into(), ends: true }));
+        found.extend(complete::first_words(before, put_off));
     }
     found
 }
@@ -202,6 +219,19 @@ mod tests {
         let answers = run.act(line, None, In::Level).expect("there is room");
         let (_, output) = answers.into_iter().find(|(lane, _)| *lane == LaneId::Level).expect("it");
         (output.text, output.error)
+    }
+
+    #[test]
+    fn a_line_says_whether_it_reads_standard_input() {
+        for line in ["kubectl apply -f -", "k delete --filename=-", "git push", "crowd 3"] {
+            assert!(reads_input(line), "{line}");
+            assert!(reads_input(&format!("in 5s {line}")), "{line}");
+        }
+        for line in
+            ["kubectl get pods", "git revert", "load deploy/web cpu=1", "fault kill -f -", ""]
+        {
+            assert!(!reads_input(line), "{line}");
+        }
     }
 
     #[test]

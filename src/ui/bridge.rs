@@ -297,8 +297,18 @@ impl Run {
 
     /// Runs a console line and keeps what came of it.
     pub fn act(&self, line: &str, lanes: Lanes) -> Vec<(Option<LaneId>, Output)> {
-        let answers = self.write(|session| session.act(line, None, lanes));
-        let number = self.write(|session| session.follow_line(line, None, lanes));
+        self.act_with(line, None, lanes)
+    }
+
+    /// The same for a line that reads a text, as `apply -f -` does.
+    pub fn act_with(
+        &self,
+        line: &str,
+        stdin: Option<&str>,
+        lanes: Lanes,
+    ) -> Vec<(Option<LaneId>, Output)> {
+        let answers = self.write(|session| session.act(line, stdin, lanes));
+        let number = self.write(|session| session.follow_line(line, stdin, lanes));
         self.keep(line, answers, number.map(Follows::new))
     }
 
@@ -446,6 +456,11 @@ impl Run {
     /// Its fields and revisions; with those of the computed future that were known before.
     pub fn record(&self, lane: LaneId, key: &ObjectKey, known: Option<&Record>) -> Option<Record> {
         self.read(|session| inspect::record(session.run(), lane, key, known))
+    }
+
+    /// The object to look at first, and in which lane.
+    pub fn first_object(&self) -> Option<(LaneId, ObjectKey)> {
+        self.read(|session| inspect::first(session.run()))
     }
 
     /// The object that keeps a lane from being as it should be.

@@ -108,7 +108,7 @@ impl EventRow {
 #[derive(Clone, Debug, Default)]
 pub struct Story {
     /// The newest lines of the log, newest last.
-    pub log: Vec<LogLine>,
+    pub log: Arc<[LogLine]>,
     /// Stretches of one verdict.
     pub bands: Vec<Band>,
     /// What happened when.

@@ -304,6 +304,60 @@ fn logs_of_a_container_that_never_ran_are_refused() {
 }
 
 #[test]
+fn a_line_that_was_put_off_prints_from_its_moment_on() {
+    let mut session = session();
+    to(&mut session, 20);
+    let wait = "kubectl wait deploy/web --for=jsonpath='{.status.replicas}'=5 --timeout=60s";
+    let number = enter(&mut session, &format!("in 10s {wait}"));
+    let list = enter(&mut session, "at 25s kubectl get deploy web -o name");
+    let wrong = enter(&mut session, "at 26s kubectl scale deploy nobody --replicas=1");
+    let said = format!("at 30s {wait}\n");
+    let ahead = Followed { text: said.as_str().into(), is_open: false, error: false };
+    assert_eq!(level(&mut session, number), ahead);
+    to(&mut session, 29);
+    assert_eq!(level(&mut session, number), ahead);
+    let listed = "at 25s kubectl get deploy web -o name\ndeployment.apps/web\n";
+    assert_eq!(&*level(&mut session, list).text, listed);
+    let told = level(&mut session, wrong);
+    assert!(told.error && told.text.contains("\"nobody\" not found"), "{}", told.text);
+    to(&mut session, 35);
+    let open = Followed { is_open: true, ..ahead.clone() };
+    assert_eq!(level(&mut session, number), open);
+    // Another line at the prompt does not end it.
+    session.stop_following(None);
+    session.act("kubectl scale deploy web --replicas=5", None, In::Level);
+    to(&mut session, 80);
+    let met = format!("{said}deployment.apps/web condition met\n");
+    let over = Followed { text: met.as_str().into(), is_open: false, error: false };
+    assert_eq!(level(&mut session, number), over);
+    assert!(shown(&mut session, number, LaneId::Edge).is_open, "five are wanted in one lane only");
+    // It reads the same in another course, and nothing where it was taken back.
+    to(&mut session, 22);
+    session.act("kubectl label deploy web a=b", None, In::Both);
+    to(&mut session, 60);
+    assert_eq!(level(&mut session, number), open);
+    while session.undo() {}
+    to(&mut session, 60);
+    assert_eq!(level(&mut session, number), ahead);
+}
+
+#[test]
+fn a_line_that_was_put_off_is_ended_by_its_own_button() {
+    let mut session = session();
+    to(&mut session, 20);
+    let number = enter(&mut session, "in 10s kubectl get pods -w");
+    session.stop_following(Some(number));
+    to(&mut session, 35);
+    assert!(level(&mut session, number).is_open, "before its moment there is nothing to end");
+    session.stop_following(Some(number));
+    to(&mut session, 40);
+    let told = level(&mut session, number);
+    assert!(!told.is_open && told.text.ends_with("^C\n"), "{}", told.text);
+    to(&mut session, 32);
+    assert!(level(&mut session, number).is_open);
+}
+
+#[test]
 fn other_lines_are_not_followed() {
     let mut session = session();
     for line in [

@@ -8,7 +8,8 @@ use crate::world::Totals;
 
 use super::costs::Cost;
 use super::futures::Future;
-use super::log::{Divergence, Mark};
+use super::log::{Divergence, LogLine, Mark};
+use super::story::LogState;
 
 /// A thing, with what it was read for: it is read again when that is another.
 pub struct Known<K, T>(RefCell<Option<(K, T)>>);
@@ -39,6 +40,8 @@ pub struct Readings {
     pub divergences: Known<u64, Arc<[Divergence]>>,
     /// The marks of the whole run.
     pub marks: Known<u64, Arc<[Mark]>>,
+    /// The newest lines of the log.
+    pub log: Known<LogState, Arc<[LogLine]>>,
     /// The costs, which go on while an action has not come to its end.
     pub costs: Known<(u64, Vec<Totals>), Arc<[Cost]>>,
     /// The other futures.

@@ -94,6 +94,8 @@ pub enum MarkKind {
     Script,
     /// A fault.
     Fault,
+    /// Something that was put off and failed when its time had come.
+    Failed,
     /// Another future leaves the run here.
     Fork,
     /// A differing decision.

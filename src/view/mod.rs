@@ -24,7 +24,7 @@ pub mod spacetime;
 pub mod stage;
 mod story;
 
-pub use crate::scenario::Followed;
+pub use crate::scenario::{Followed, reads_input};
 pub use crate::world::{Act, Cause, KNOBS, Manner};
 pub use costs::{Cost, LaneCost, Outcome};
 pub use futures::Future;

@@ -409,7 +409,10 @@ impl Session {
             return draft.clone();
         }
         let now = self.now();
-        let applied = |input: &&Input| input.at <= now && input.line.starts_with("apply");
+        let applied = |input: &&Input| {
+            let line = input.line.trim_start_matches("kubectl ");
+            input.at <= now && line.starts_with("apply") && input.stdin.is_some()
+        };
         let last = self.run.inputs().iter().filter(applied).max_by_key(|input| input.at);
         let last = last.or_else(|| self.run.script().iter().rev().find(applied));
         last.and_then(|input| input.stdin.clone())
@@ -446,8 +449,10 @@ impl Session {
     }
 
     /// The newest lines of the log, newest last.
-    pub fn log(&self, limit: usize) -> Vec<LogLine> {
-        story::log(&self.run, &self.divergences(), limit)
+    pub fn log(&self, limit: usize) -> Arc<[LogLine]> {
+        let divergences = self.divergences();
+        let state = story::log_state(&self.run, &divergences, limit);
+        self.known.log.get(state, || story::log(&self.run, &divergences, limit).into())
     }
 
     /// The passes that fit: `before` up to now, `after` of the computed future; oldest first.

@@ -44,6 +44,9 @@ fn is_fresh(session: &Session) {
     let divergences = divergence::all(&session.run);
     assert_eq!(session.divergences()[..], divergences);
     assert_eq!(session.marks()[..], story::marks(&session.run, &divergences, &forks));
+    for limit in [8, 500] {
+        assert_eq!(session.log(limit)[..], story::log(&session.run, &divergences, limit));
+    }
     assert_eq!(session.costs()[..], costs::list(&session.run));
     assert_eq!(session.futures()[..], session.futures.list());
 }
@@ -92,8 +95,35 @@ fn going_back_and_forth_reads_nothing_anew() {
         assert!(Arc::ptr_eq(&before.1, &now.1), "marks at {seconds} s");
         assert!(Arc::ptr_eq(&before.2, &now.2), "costs at {seconds} s");
     }
+    // The log is that of the past: it stays as long as nothing happens.
+    let log = session.log(80);
+    session.seek(Time::from_millis(60_001));
+    assert!(Arc::ptr_eq(&log, &session.log(80)));
     session.seek(Time::from_secs(70));
     assert!(!Arc::ptr_eq(&before.1, &read(&session).1), "the upkeep of ten seconds is told");
+}
+
+#[test]
+fn the_log_tells_what_was_done_in_order_however_much_it_is() {
+    let mut session = at("rolling-update", 5);
+    session.act("in 1s kubectl label deploy web late=yes", None, In::Both);
+    for n in 0..30 {
+        session.act(&format!("kubectl label deploy web n={n} --overwrite"), None, In::Both);
+    }
+    let log = session.log(500);
+    assert_eq!(session.log(8)[..], log[log.len() - 8..]);
+    let lines: Vec<String> = log
+        .iter()
+        .filter_map(|line| match &line.what {
+            crate::view::Happening::You(text) | crate::view::Happening::PutOff(text) => {
+                Some(text.trim_start_matches("kubectl label deploy web ").to_string())
+            }
+            _ => None,
+        })
+        .collect();
+    let labels = (0..30).map(|n| format!("n={n} --overwrite"));
+    let expected: Vec<String> = labels.chain(["late=yes".to_string()]).collect();
+    assert_eq!(lines, expected);
 }
 
 #[test]

@@ -17,25 +17,40 @@ pub fn pass_ends(entries: &[Entry]) -> impl DoubleEndedIterator<Item = Time> + '
     entries.iter().filter(|entry| ended(entry).is_some()).map(|entry| entry.at)
 }
 
+/// What the log of a run depends on: another value, and it may read otherwise.
+pub type LogState = (u64, Vec<usize>, [usize; 5]);
+
+/// How much was told, and how much of it lies in the past; for so many lines.
+pub fn log_state(run: &Run, divergences: &[Divergence], limit: usize) -> LogState {
+    let past = run.lanes().iter().map(|lane| run.past(lane.id).len()).collect();
+    let (steps, inputs) = (run.steps_done().len(), run.inputs_done().len());
+    let differences = divergences.iter().filter(|found| found.at <= run.now()).count();
+    let ahead = run.inputs_ahead().count();
+    (run.told(), past, [limit, steps, inputs, differences, ahead])
+}
+
 /// The newest `limit` lines, newest last.
 pub fn log(run: &Run, divergences: &[Divergence], limit: usize) -> Vec<LogLine> {
     let now = run.now();
+    // Newest first, so that a long run costs no more than a short one.
     let mut lines: Vec<LogLine> = Vec::new();
-    lines
-        .extend(run.script().iter().filter(|i| i.at <= now).map(|input| line_of(run, input, true)));
-    for (number, input) in run.inputs().iter().enumerate().filter(|(_, i)| i.at <= now) {
-        lines.push(line_of(run, input, false));
-        lines.extend(failures(run, number, input.at));
-    }
-    let ahead = run.inputs().iter().filter(|i| i.at > now && i.given <= now);
-    lines.extend(ahead.map(|input| {
+    let ahead = run.inputs_ahead().map(|input| {
         let LogLine { at, lane, .. } = line_of(run, input, false);
         LogLine { at, lane, what: Happening::PutOff(input.line.as_str().into()) }
-    }));
+    });
+    lines.extend(ahead.take(limit));
+    lines.reverse();
+    for (number, input) in run.inputs_done().take(limit) {
+        lines.extend(failures(run, number, input.at).into_iter().rev());
+        lines.push(line_of(run, input, false));
+    }
+    lines.extend(run.steps_done().take(limit).map(|input| line_of(run, input, true)));
+    // What was done at one moment is told in the order in which it was done.
+    lines.reverse();
     for lane in run.lanes() {
-        // Newest first, so that a long run costs no more than a short one.
         let told = run.past(lane.id).iter().rev().filter_map(|entry| tell(lane, entry));
-        lines.extend(told.take(limit));
+        let newest: Vec<LogLine> = told.take(limit).collect();
+        lines.extend(newest.into_iter().rev());
     }
     for divergence in divergences.iter().filter(|divergence| divergence.at <= now) {
         let (at, what) = (divergence.at, Happening::Divergence(divergence.clone()));
@@ -109,10 +124,17 @@ pub fn marks(run: &Run, divergences: &[Divergence], forks: &[Time]) -> Vec<Mark>
     let end = run.end();
     for (inputs, kind) in [(run.script(), MarkKind::Script), (run.inputs(), MarkKind::You)] {
         // What was put off is shown before it is done.
-        let told = |input: &&Input| input.at <= end || input.given < input.at;
-        let of_run = inputs.iter().filter(|input| input.at > Time::ZERO);
-        for input in of_run.filter(|input| told(input) && input.given <= end) {
-            let what = if input.is_fault() { MarkKind::Fault } else { kind };
+        let told = |input: &Input| {
+            input.at > Time::ZERO
+                && input.given <= end
+                && (input.at <= end || input.given < input.at)
+        };
+        for (number, input) in inputs.iter().enumerate().filter(|(_, input)| told(input)) {
+            let what = match kind {
+                MarkKind::You if !run.failures(number).is_empty() => MarkKind::Failed,
+                _ if input.is_fault() => MarkKind::Fault,
+                _ => kind,
+            };
             marks.push(Mark { at: input.at, lane: None, what });
         }
     }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { assertSound } from "./checks.mjs";
 import { useBrowser } from "./harness.mjs";
-import { at, comesTo, data, DELETE, lane, menu, node, pods, ring, run, seconds } from "./steps.mjs";
+import { at, comesTo, data, DELETE, lane, menu, node, pods, ring, run, seconds, tab } from "./steps.mjs";
 
 const { check } = useBrowser();
 
@@ -68,6 +68,57 @@ check("a line is put off from a menu, stands in the log until then, and Undo tak
   await page.waitForSelector("html[data-ready=true]", { state: "attached" });
   await node(page, "level", "node-1").press("Enter");
   has((await items(page)).join("\n"), /kubectl uncordon node-1/);
+});
+
+check("a line that was put off and fails is told when its time has come, in a notice and in the console", AT, async (page) => {
+  await run(page, "in 2s kubectl scale deployment nobody --replicas=2");
+  await run(page, "in 3s kubectl get deploy web -o name");
+  const [wrong, list] = await page.locator(".console .entry").all();
+  assert.match(await wrong.innerText(), /at 11s kubectl scale deployment nobody/);
+  assert.equal(await page.locator(".toast").count(), 0);
+  const moment = await seconds(page);
+  await page.getByRole("button", { name: "Play" }).click();
+  const notice = page.locator(".toast.trouble");
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /put off until now, and failed[\s\S]*"nobody" not found/);
+  await page.waitForFunction((end) => Number(document.documentElement.dataset.time) >= end, moment + 4);
+  await page.getByRole("button", { name: "Pause" }).click();
+  assert.match(await wrong.innerText(), /"nobody" not found/);
+  assert.match(await list.innerText(), /deployment\.apps\/web\s*$/);
+  const line = page.locator(".log li.failed");
+  assert.match(await line.innerText(), /"nobody" not found/);
+  await assertSound(page);
+  // It stays until it is dismissed, and is not told again on the way back.
+  await notice.getByRole("button").click();
+  await page.keyboard.press("Home");
+  await line.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Play" }).click();
+  await line.waitFor();
+  assert.equal(await page.locator(".toast.trouble").count(), 0);
+});
+
+check("a put-off line that waits goes on printing from its moment on", AT, async (page) => {
+  await run(page, "in 2s kubectl wait deploy/web --for=jsonpath='{.status.replicas}'=5 --timeout=60s");
+  await run(page, "in 4s kubectl scale deploy web --replicas=5");
+  const [wait] = await page.locator(".console .entry").all();
+  assert.equal(await wait.locator(".follows").count(), 0, "it has not begun");
+  await page.getByRole("button", { name: "Play" }).click();
+  await wait.locator(".follows").waitFor();
+  await wait.getByText("deployment.apps/web condition met").waitFor();
+  await wait.locator(".follows").waitFor({ state: "detached" });
+});
+
+check("Tab completes the lines that reach outside of the cluster, and a line that reads gets the editor's text", AT, async (page) => {
+  await tab(page, "Console").click();
+  const line = page.getByRole("textbox", { name: "Command line" });
+  for (const [typed, whole] of [["gi", "git "], ["git r", "git revert "], ["lo", "load "], ["load dep", "load deploy/web "], ["cro", "crowd "], ["in 5s lo", "in 5s load "]]) {
+    await line.fill(typed);
+    await line.press("Tab");
+    assert.equal(await line.inputValue(), whole);
+  }
+  await line.fill("kubectl apply -f -");
+  await line.press("Enter");
+  await page.locator(".console .entry", { hasText: "deployment.apps/web unchanged" }).waitFor();
 });
 
 check("a wrong moment and a wrong knob are refused with what would be right", AT, async (page) => {

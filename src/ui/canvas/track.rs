@@ -249,6 +249,7 @@ impl<'a> Pen<'a> {
             MarkKind::You => self.pin(&palette.ink, x, false),
             MarkKind::Script => self.pin(&palette.muted, x, false),
             MarkKind::Fault => self.pin(&palette.trouble, x, true),
+            MarkKind::Failed => self.failed(x),
             MarkKind::Fork => self.fork(&palette.desired, x),
             MarkKind::Divergence => {
                 self.rect(&palette.desired, x - unit, 2.0, 2.0 * unit, self.height - 4.0);
@@ -282,6 +283,19 @@ impl<'a> Pen<'a> {
             let _ = context.arc(x, middle, 3.5 * unit, 0.0, std::f64::consts::TAU);
             context.fill();
         }
+    }
+
+    /// As what somebody did, struck out.
+    fn failed(&self, x: f64) {
+        self.pin(&self.palette.trouble, x, false);
+        let (unit, middle) = (self.unit, self.height / 2.0);
+        let (arm, context) = (2.0 * unit, &self.context);
+        context.set_stroke_style_str(&self.palette.surface);
+        context.set_line_width(1.5 * unit);
+        context.begin_path();
+        context.move_to(x - arm, middle - arm);
+        context.line_to(x + arm, middle + arm);
+        context.stroke();
     }
 
     fn diamond(&self, color: &str, x: f64) {

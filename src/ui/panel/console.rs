@@ -12,6 +12,7 @@ use crate::ui::i18n::tr;
 use crate::ui::share;
 use crate::ui::state::{Page, Tab};
 use crate::ui::words;
+use crate::view::reads_input;
 
 /// So many pixels from its end, the output is scrolled along with what comes.
 const NEAR_THE_END: i32 = 160;
@@ -210,7 +211,10 @@ impl Typing {
         }
         // As in a terminal: a line that goes on printing ends before the next one begins.
         self.page.run.stop_following(None);
-        let answers = self.page.run.act(&text, self.lanes.get_untracked());
+        // There is one text to be read from: the editor's.
+        let stdin = reads_input(&text).then(|| self.page.draft.text.get_untracked());
+        let lanes = self.lanes.get_untracked();
+        let answers = self.page.run.act_with(&text, stdin.as_deref(), lanes);
         self.line.set(String::new());
         self.back.set(0);
         self.offers.set(Vec::new());
