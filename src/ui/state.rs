@@ -153,6 +153,7 @@ impl Page {
     /// Opens a scenario.
     pub fn open_scenario(&self, id: &str) {
         self.run.open(id);
+        self.inspected.set(None);
         self.range.set(Range::default());
         super::panel::draft::begin(*self);
     }

@@ -52,10 +52,21 @@ check("the key I inspects a pod, a node and a row of the board, and the chooser 
   await title(page).getByText("node-3").waitFor();
 });
 
-check("without an object the tab says how to choose one", { path: CALM }, async (page) => {
+check("the tab opens with what was written last, and another scenario with its own", { path: CALM }, async (page) => {
   await tab(page, "Object").click();
-  await page.getByText("Nothing is inspected yet").waitFor();
+  await title(page).getByText("Deployment").waitFor();
+  assert.equal(await object(page).locator(".chip").first().innerText(), "level");
   await assertSound(page);
+  await page.getByRole("button", { name: /^Scenario/ }).click();
+  await page.locator("dialog[open] button", { hasText: "StatefulSet" }).first().click();
+  await title(page).getByText("StatefulSet").waitFor();
+});
+
+check("the tab opens with what is short where a lane is stuck", { path: STUCK }, async (page) => {
+  await comesTo(page, "edge", "stuck");
+  await tab(page, "Object").click();
+  await object(page).locator(".steps > li[data-state=stopped]").waitFor();
+  assert.equal(await object(page).locator(".chip").first().innerText(), "edge");
 });
 
 check("a stuck lane says where it stopped, and the sentence reads well aloud", { path: STUCK }, async (page) => {

@@ -2,7 +2,8 @@
 //! stands for one of this.
 
 use crate::api::{Kind, Object, ObjectKey};
-use crate::world::{Verdict, World};
+use crate::scenario::Run;
+use crate::world::{LaneId, Verdict, World};
 
 /// Objects to choose from at most.
 const CHOICES_MAX: usize = 400;
@@ -33,6 +34,23 @@ fn place_of(object: &Object) -> u8 {
         (_, Some(_)) => 1,
         (_, None) => 0,
     }
+}
+
+/// What to look at first: what keeps a lane from being as it should be; else what a line wrote last
+/// and is still there; else the first that is offered.
+pub fn first(run: &Run) -> Option<(LaneId, ObjectKey)> {
+    let mut short = run.lanes().iter();
+    if let Some(found) = short.find_map(|lane| Some((lane.id, short_of(&run.verdict(lane.id))?))) {
+        return Some(found);
+    }
+    let lane = run.lane(LaneId::Level).or(run.lanes().first())?;
+    let store = lane.world.store();
+    let by_hand = store.newest_first().filter(|commit| commit.by.starts_with("kubectl"));
+    let mut written = by_hand.map(|commit| commit.object());
+    let there =
+        |object: &&std::sync::Arc<Object>| is_offered(object) && store.get(&object.key()).is_some();
+    let found = written.find(there).map(|object| object.key());
+    Some((lane.id, found.or_else(|| choices(&lane.world).into_iter().next())?))
 }
 
 /// What to look at when a lane is not as it should be: the first object that the verdict names.

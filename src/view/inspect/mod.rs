@@ -7,6 +7,8 @@ mod diagnosis;
 mod family;
 mod fields;
 mod finding;
+#[cfg(test)]
+mod finding_tests;
 mod notes;
 mod revisions;
 #[cfg(test)]
@@ -19,7 +21,7 @@ use crate::kernel::Time;
 use crate::scenario::Run;
 use crate::world::LaneId;
 
-pub use choose::{choices, counterpart, short_of};
+pub use choose::{choices, counterpart, first, short_of};
 pub use family::{Member, MemberKind};
 pub use fields::{FieldRow, Line, Owner, ROWS_MAX};
 pub use finding::{

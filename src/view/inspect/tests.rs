@@ -7,10 +7,10 @@ use crate::api::Kind;
 use crate::scenario::{Input, Scenario, Shipped};
 use crate::world::{LaneId, Verdict};
 
-const LEVEL: LaneId = LaneId::Level;
+pub const LEVEL: LaneId = LaneId::Level;
 
 /// A Deployment of three pods named `web`, with these fields in its spec and its container.
-fn web(spec: &str, container: &str) -> String {
+pub fn web(spec: &str, container: &str) -> String {
     format!(
         "apiVersion: apps/v1
 kind: Deployment
@@ -27,29 +27,29 @@ spec:
 }
 
 /// A run of these objects with these steps, up to a second.
-fn play(objects: &str, rest: &str, until: u64) -> Run {
+pub fn play(objects: &str, rest: &str, until: u64) -> Run {
     let objects = objects.replace('\n', "\n  ");
     let text = format!("seed: 5\nobjects: |\n  {objects}\n{rest}\n");
     let scenario = Scenario::read("", &text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     play_scenario(scenario, until)
 }
 
-fn play_scenario(scenario: Scenario, until: u64) -> Run {
+pub fn play_scenario(scenario: Scenario, until: u64) -> Run {
     let seed = scenario.seed();
     let mut run = Run::new(Arc::new(scenario), seed, Vec::<Input>::new());
     run.run_until(Time::from_secs(until), u64::MAX);
     run
 }
 
-fn key(kind: Kind, name: &str) -> ObjectKey {
+pub fn key(kind: Kind, name: &str) -> ObjectKey {
     ObjectKey::new(kind, "default", name)
 }
 
-fn deploy() -> ObjectKey {
+pub fn deploy() -> ObjectKey {
     key(Kind::Deployment, "web")
 }
 
-fn first_of(run: &Run, lane: LaneId, kind: Kind) -> ObjectKey {
+pub fn first_of(run: &Run, lane: LaneId, kind: Kind) -> ObjectKey {
     let world = &run.lane(lane).expect("the lane is there").world;
     let first = world.store().list(kind).find(|object| &*object.meta().namespace == "default");
     first.expect("there is one").key()
@@ -61,7 +61,7 @@ fn told(objects: &str, rest: &str, until: u64) -> Vec<Finding> {
 }
 
 #[track_caller]
-fn one(findings: &[Finding], is: impl Fn(&What) -> bool) -> &Finding {
+pub fn one(findings: &[Finding], is: impl Fn(&What) -> bool) -> &Finding {
     let found = findings.iter().find(|finding| is(&finding.what));
     found.unwrap_or_else(|| panic!("not among {findings:#?}"))
 }

@@ -37,6 +37,15 @@ pub fn ObjectTab() -> impl IntoView {
             which.set(Some(lane));
         }
     });
+    Effect::new(move || {
+        if page.tab.get() == Tab::Object && page.inspected.with(Option::is_none) {
+            // As long as there is nothing to look at, the tab says so.
+            page.run.changed.track();
+            if let Some(first) = page.run.first_object() {
+                page.inspected.set(Some(first));
+            }
+        }
+    });
     let lanes = move || match (page.run.only.get(), which.get()) {
         (Some(only), _) => vec![only],
         (None, Some(lane)) => vec![lane],

@@ -70,3 +70,32 @@ fn refuser(code: u16, message: &str) -> Refuser {
         _ => Refuser::Other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_refused_is_known_by_the_code_and_the_words_of_the_admission_plugins() {
+        let pods = "pods \"web-1\" is forbidden: ";
+        for (code, words, by) in [
+            (403, "exceeded quota: none, requested: pods=1, used: pods=0", Refuser::Quota),
+            (403, "failed quota: none: must specify cpu for: c", Refuser::Quota),
+            (403, "maximum cpu usage per Container is 100m, but limit is 1", Refuser::LimitRange),
+            (403, "cpu max limit to request ratio per Container is 2", Refuser::LimitRange),
+            (
+                403,
+                "unable to create new content in namespace a because it is being terminated",
+                Refuser::Namespace,
+            ),
+            (403, "", Refuser::Other),
+            (409, "the object has been modified", Refuser::Conflict),
+            (408, "", Refuser::Timeout),
+            (504, "", Refuser::Timeout),
+            (429, "too many requests", Refuser::Throttled),
+            (422, "", Refuser::Other),
+        ] {
+            assert_eq!(refuser(code, &format!("{pods}{words}")), by, "{code} {words}");
+        }
+    }
+}
