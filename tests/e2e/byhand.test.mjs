@@ -90,7 +90,7 @@ check("a line that was put off and fails is told when its time has come, in a no
   await assertSound(page);
   // It stays until it is dismissed, and is not told again on the way back.
   await notice.getByRole("button").click();
-  await page.keyboard.press("Home");
+  await wrong.locator(".go").click();
   await line.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Play" }).click();
   await line.waitFor();

@@ -58,7 +58,7 @@ check("the tab opens with what was written last, and another scenario with its o
   assert.equal(await object(page).locator(".chip").first().innerText(), "level");
   await assertSound(page);
   await page.getByRole("button", { name: /^Scenario/ }).click();
-  await page.locator("dialog[open] button", { hasText: "StatefulSet" }).first().click();
+  await page.locator("dialog[open] button", { hasText: "A StatefulSet that does not get well" }).click();
   await title(page).getByText("StatefulSet").waitFor();
 });
 

@@ -46,12 +46,14 @@ fn pod(name: &str, spec: &str) -> String {
 const ONE: &str = "containers: [{name: c, image: \"registry.example/one:1\"}]";
 
 #[test]
-fn a_node_that_is_cut_off_is_where_its_pods_stopped() {
+fn a_pod_on_a_node_that_is_cut_off_does_not_end() {
     let cut = (20, "fault node node-1 network=cut");
-    let run = with(&web("", ""), "", &[cut], 30);
+    let run = with(&web("", ""), "", &[cut, (21, "kubectl delete pod --all --wait=false")], 60);
     let is_cut = |what: &What| matches!(what, What::NodeCut { node } if &**node == "node-1");
-    let found = findings(&run, LEVEL, &deploy());
-    assert_eq!(one(&found, is_cut).step, Step::Kubelet);
+    let store = run.lane(LEVEL).expect("it is there").world.store();
+    let ending = store.list(Kind::Pod).find(|pod| pod.meta().is_terminating());
+    let ending = ending.expect("nobody ends it").key();
+    assert_eq!(one(&findings(&run, LEVEL, &ending), is_cut).step, Step::Kubelet);
     let node = ObjectKey::new(Kind::Node, "", "node-1");
     one(&findings(&run, LEVEL, &node), is_cut);
     let back = with(&web("", ""), "", &[cut, (90, "fault node node-1 network=restored")], 120);
