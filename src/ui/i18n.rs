@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::fmt::{Display, Write};
 
 use leptos::prelude::*;
+use leptos::reactive::graph::Observer;
 
 #[allow(deprecated, missing_docs, unused, clippy::all)]
 mod generated {
@@ -15,18 +16,30 @@ pub use generated::i18n::Locale;
 
 use super::bridge::Text;
 
+/// Nearly everything on the page follows the language. A signal takes a follower off its list in
+/// the time that the list is long, so the followers are spread over so many signals.
+const SIGNALS: usize = 64;
+
 thread_local! {
-    static LANG: OnceCell<ArcRwSignal<Locale>> = const { OnceCell::new() };
+    static LANG: OnceCell<[ArcRwSignal<Locale>; SIGNALS]> = const { OnceCell::new() };
 }
 
-/// The signal that holds the language.
-pub fn lang_signal() -> ArcRwSignal<Locale> {
-    LANG.with(|cell| cell.get_or_init(|| ArcRwSignal::new(Locale::en)).clone())
+fn with_signals<T>(f: impl FnOnce(&[ArcRwSignal<Locale>; SIGNALS]) -> T) -> T {
+    LANG.with(|cell| {
+        f(cell.get_or_init(|| std::array::from_fn(|_| ArcRwSignal::new(Locale::en))))
+    })
+}
+
+/// Speaks another language from now on.
+pub fn set_lang(locale: Locale) {
+    with_signals(|signals| signals.clone()).iter().for_each(|signal| signal.set(locale));
 }
 
 /// The language of the moment.
 pub fn lang() -> Locale {
-    lang_signal().get()
+    // Whoever asks again asks the same one. Its number is an address, and those are even.
+    let number = Observer::get().map_or(0, |observer| observer.0 / 16 % SIGNALS);
+    with_signals(|signals| signals[number].clone()).get()
 }
 
 /// Its name as `lang` attributes have it.

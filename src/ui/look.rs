@@ -42,7 +42,7 @@ pub fn first_theme(options: &Options) -> Theme {
 
 /// Changes the language.
 pub fn speak(locale: Locale) {
-    i18n::lang_signal().set(locale);
+    i18n::set_lang(locale);
     remember(LANG, i18n::code(locale));
 }
 

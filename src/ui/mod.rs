@@ -42,7 +42,7 @@ use state::Page;
 /// Takes the page over. Called once, by `main`.
 pub fn mount() {
     let options = url::Options::read();
-    i18n::lang_signal().set(look::first_language(&options));
+    i18n::set_lang(look::first_language(&options));
     mount_to_body(move || {
         let page = open(options.clone());
         look::apply(page);

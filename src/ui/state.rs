@@ -186,7 +186,9 @@ impl Page {
 
     /// Leads the stage to a moment, where time stands still.
     pub fn go(&self, at: Time) {
-        self.playing.set(false);
+        if self.playing.get_untracked() {
+            self.playing.set(false);
+        }
         self.run.seek(at);
     }
 

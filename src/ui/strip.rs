@@ -17,11 +17,16 @@ const LIT_MS: f64 = 1_600.0;
 pub fn Strip() -> impl IntoView {
     let page = Page::get();
     let hint = move || page.run.scenario.with(|scenario| i18n::pick(&scenario.hint));
-    let found = Memo::new(move |_| page.run.story.with(|story| story.divergences.to_vec()));
-    let difference = move || match found.get().split_first() {
+    let found = Memo::new(move |_| {
+        page.run.story.with(|story| {
+            let (first, rest) = story.divergences.split_first()?;
+            Some((first.clone(), rest.len()))
+        })
+    });
+    let difference = move || match found.get() {
         Some((first, rest)) => {
-            let more = (!rest.is_empty()).then(|| more(page, rest.len()));
-            (one(page, first), more).into_any()
+            let more = (rest > 0).then(|| more(page, rest));
+            (one(page, &first), more).into_any()
         }
         None => view! { <p class="difference-none">{tr!(divergence.none)}</p> }.into_any(),
     };
@@ -32,7 +37,7 @@ pub fn Strip() -> impl IntoView {
                 " "
                 {move || with_code(&hint())}
             </p>
-            <div class="difference" class:found=move || !found.with(Vec::is_empty)>
+            <div class="difference" class:found=move || found.with(Option::is_some)>
                 {difference}
             </div>
         </div>

@@ -19,6 +19,7 @@ pub mod pacing;
 mod passes;
 mod places;
 pub mod range;
+pub mod reuse;
 mod session;
 pub mod spacetime;
 pub mod stage;

@@ -11,7 +11,7 @@ use crate::view::NodeView;
 
 use super::Lane;
 use super::mosaic::Mosaic;
-use super::pods::{Cell, Whose};
+use super::pods::{Cell, Pods};
 
 /// Places drawn at least, one row of four.
 const PLACES: u32 = 4;
@@ -73,7 +73,10 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
     let press = move |event: leptos::ev::KeyboardEvent| {
         super::inspects(page, lane.id, &event, Some(key.clone()));
     };
-    let (label, own) = (name.clone(), name.clone());
+    let label = name.clone();
+    let pods = Memo::new(move |_| {
+        node.with(|node| node.as_ref().map(|node| node.pods.clone()).unwrap_or_default())
+    });
     let state = move || node.with(|node| node.as_ref().map(signs));
     view! {
         <li
@@ -96,10 +99,7 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
             </button>
             <Show
                 when=move || crowded.get()
-                fallback=move || {
-                    let whose = Whose::Node(own.as_str().into());
-                    view! { <Cells lane=lane whose=whose places=places/> }
-                }
+                fallback=move || view! { <Cells lane=lane pods=pods places=places/> }
             >
                 <Mosaic lane=lane node=node/>
             </Show>
@@ -109,15 +109,13 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
 }
 
 #[component]
-fn Cells(lane: Lane, whose: Whose, places: Memo<u32>) -> impl IntoView {
+fn Cells(lane: Lane, pods: Pods, places: Memo<u32>) -> impl IntoView {
     view! {
         <div class="cells">
             <For
                 each=move || 0..places.get()
                 key=|place| *place
-                children=move |place| {
-                    view! { <Cell lane=lane whose=whose.clone() place=place/> }
-                }
+                children=move |place| view! { <Cell lane=lane pods=pods place=place/> }
             />
         </div>
     }
@@ -156,9 +154,11 @@ fn spoken(node: Option<&NodeView>) -> String {
 #[component]
 fn Tray(lane: Lane) -> impl IntoView {
     const SHOWN: u32 = 12;
-    let waiting = lane.part(|stage| stage.tray.len());
-    let used = lane.part(|stage| stage.tray.iter().map(|pod| pod.place + 1).max().unwrap_or(0));
-    let places = Memo::new(move |_| used.get().min(SHOWN));
+    let pods = lane.part(|stage| stage.tray.clone());
+    let waiting = Memo::new(move |_| pods.with(Vec::len));
+    let places = Memo::new(move |_| {
+        pods.with(|pods| pods.iter().map(|pod| pod.place + 1).max().unwrap_or(0).min(SHOWN))
+    });
     let more = move || {
         let hidden = waiting.get().saturating_sub(SHOWN as usize);
         (hidden > 0).then(|| format!("+{hidden}"))
@@ -170,7 +170,7 @@ fn Tray(lane: Lane) -> impl IntoView {
                 when=move || { waiting.get() > 0 }
                 fallback=|| view! { <span class="tray-none">{move || tr!(nodes.tray_none)}</span> }
             >
-                <Cells lane=lane whose=Whose::Nobody places=places/>
+                <Cells lane=lane pods=pods places=places/>
                 <small>{more}</small>
             </Show>
         </div>

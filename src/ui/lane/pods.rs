@@ -12,51 +12,29 @@ use crate::ui::i18n::tr;
 use crate::ui::menu::{lines, place_of};
 use crate::ui::state::{Page, What};
 use crate::ui::words;
-use crate::view::{PodCell, PodLook, Stage};
+use crate::view::{PodCell, PodLook};
 
 use super::Lane;
 
-/// Whose places they are.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Whose {
-    /// This node's.
-    Node(Str),
-    /// No node's.
-    Nobody,
-}
-
-impl Whose {
-    fn pods<'a>(&self, stage: &'a Stage) -> &'a [PodCell] {
-        match self {
-            Whose::Nobody => &stage.tray,
-            Whose::Node(name) => {
-                let node = stage.nodes.iter().find(|node| node.name == *name);
-                node.map_or(&[], |node| &node.pods)
-            }
-        }
-    }
-}
+/// The pods of one node, or of none, each with its place.
+pub type Pods = Memo<Vec<PodCell>>;
 
 #[component]
-pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
-    let pod = lane.part(move |stage| {
-        let pods = whose.pods(stage);
-        pods.iter().find(|pod| pod.place == place).cloned()
+pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
+    let pod = Memo::new(move |_| {
+        pods.with(|pods| pods.iter().find(|pod| pod.place == place).cloned())
     });
-    let uid = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone())));
     // The one that was here before shrinks away under the one that comes.
-    let gone = Memo::new(move |before: Option<&(Option<PodCell>, Option<PodCell>)>| {
+    let gone = Memo::new(move |before: Option<&(Option<PodCell>, Option<PodLook>)>| {
         let now = pod.get();
-        let last = before.and_then(|(last, _)| last.clone());
+        let last = before.and_then(|(last, _)| last.as_ref());
         let left = last.filter(|last| now.as_ref().is_none_or(|now| now.uid != last.uid));
-        let left = left.filter(|_| !lane.is_quiet());
+        let left = left.filter(|_| !lane.is_quiet()).map(|left| left.state);
         (now, left)
     });
-    let going = move || {
-        let look = gone.with(|(_, left)| left.as_ref().map(|left| left.state))?;
-        Some(view! { <span class="going">{drawing(look)}</span> })
-    };
-    let button = button_of(lane, uid);
+    let going = Memo::new(move |_| gone.with(|(_, left)| *left));
+    let going = move || Some(view! { <span class="going">{drawing(going.get()?)}</span> });
+    let button = button_of(lane, pod);
     view! {
         <div class="place">
             {going}
@@ -68,10 +46,10 @@ pub fn Cell(lane: Lane, whose: Whose, place: u32) -> impl IntoView {
 
 /// The number of the button for the pod in a place. Another pod gets another one, which grows in;
 /// after a jump in time the one that is there is given to it: to make hundreds anew would be slow.
-fn button_of(lane: Lane, uid: Memo<Option<Str>>) -> Memo<Option<u32>> {
-    let made = StoredValue::new((None, 0));
+fn button_of(lane: Lane, pod: Memo<Option<PodCell>>) -> Memo<Option<u32>> {
+    let made = StoredValue::new((None::<Str>, 0));
     Memo::new(move |_| {
-        let now = uid.get();
+        let now = pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone()));
         let mut number = 0;
         made.update_value(|(last, made)| {
             if *last != now && (last.is_none() || !lane.is_quiet()) {
@@ -89,7 +67,14 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
     let page = Page::get();
     let look =
         Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
-    let title = move || pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default());
+    let title = Memo::new(move |_| {
+        pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default())
+    });
+    let title = move || title.get();
+    let restarts = Memo::new(move |_| {
+        let restarts = pod.with(|pod| pod.as_ref().map_or(0, |pod| pod.restarts));
+        (restarts > 0).then_some(restarts)
+    });
     let open = move |event: leptos::ev::MouseEvent| {
         if let Some(pod) = pod.get_untracked() {
             let (at, by_pointer) = place_of(&event);
@@ -123,10 +108,7 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
             on:keydown=press
         >
             {move || drawing(look.get())}
-            {move || {
-                let restarts = pod.with(|pod| pod.as_ref().map_or(0, |pod| pod.restarts));
-                (restarts > 0).then(|| view! { <small class="restarts">{restarts}</small> })
-            }}
+            {move || restarts.get().map(|n| view! { <small class="restarts">{n}</small> })}
         </button>
     }
     .into_any()

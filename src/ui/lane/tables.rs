@@ -20,6 +20,10 @@ pub fn Tables(lane: Lane) -> impl IntoView {
     let stage = RwSignal::new(lane.stage.get_untracked());
     Effect::new(move || {
         let now = lane.stage.get();
+        // Nobody listens while time is dragged to and fro.
+        if lane.has_jumped() {
+            return;
+        }
         let due = page.run.changed.get_untracked().is_multiple_of(EVERY);
         if due || !page.playing.get() {
             stage.set(now);

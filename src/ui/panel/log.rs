@@ -1,17 +1,16 @@
 //! What happened, newest last. Each line leads the stage back to its moment.
 
-use std::hash::Hash;
-
 use leptos::html::Ol;
 use leptos::prelude::*;
 
 use crate::api::Str;
+use crate::kernel::Time;
 use crate::ui::bridge::LaneId;
 use crate::ui::format;
 use crate::ui::i18n::tr;
 use crate::ui::state::Page;
 use crate::ui::words;
-use crate::view::{Happening, LogLine};
+use crate::view::{Happening, LogLine, reuse};
 
 /// So near to the bottom, the reader is taken along.
 const NEAR_PX: i32 = 40;
@@ -21,6 +20,11 @@ pub fn Log() -> impl IntoView {
     let page = Page::get();
     let list = NodeRef::<Ol>::new();
     let lines = Memo::new(move |_| page.run.story.with(|story| numbered(&story.log)));
+    let rows = RwSignal::new(Vec::<Row>::new());
+    Effect::new(move || {
+        let lines = lines.get();
+        rows.update(|rows| *rows = Row::all(rows, lines));
+    });
     // Whoever has scrolled up to read is left there.
     let follow = StoredValue::new(true);
     let scrolled = move |_| {
@@ -30,7 +34,7 @@ pub fn Log() -> impl IntoView {
         }
     };
     Effect::new(move || {
-        lines.track();
+        rows.track();
         if let (Some(list), true) = (list.get(), follow.get_value()) {
             request_animation_frame(move || list.set_scroll_top(list.scroll_height()));
         }
@@ -38,14 +42,14 @@ pub fn Log() -> impl IntoView {
     view! {
         <section class="log" aria-labelledby="log-title">
             <h3 id="log-title">{move || tr!(log.title)}</h3>
-            <Show when=move || lines.with(Vec::is_empty)>
+            <Show when=move || rows.with(Vec::is_empty)>
                 <p class="hint-text">{move || tr!(log.empty)}</p>
             </Show>
             <ol node_ref=list on:scroll=scrolled>
                 <For
-                    each=move || lines.get()
-                    key=key
-                    children=move |(_, line)| view! { <Line line=line/> }
+                    each=move || rows.get()
+                    key=|row| row.id
+                    children=move |row| view! { <Line line=row.line/> }
                 />
             </ol>
         </section>
@@ -54,8 +58,39 @@ pub fn Log() -> impl IntoView {
 }
 
 /// By which a line that is drawn is known again: one that is done is no longer put off.
-fn key((number, line): &(usize, LogLine)) -> impl Eq + Hash + use<> {
-    (line.at, line.lane, *number, kind(&line.what), typed(line))
+type Key = (Time, Option<LaneId>, usize, &'static str, Option<Str>);
+
+fn key(number: usize, line: &LogLine) -> Key {
+    (line.at, line.lane, number, kind(&line.what), typed(line))
+}
+
+/// A drawn row with the line that it shows. After a jump in time it shows another one: to make all
+/// of them anew would be slow.
+#[derive(Clone)]
+struct Row {
+    id: u32,
+    key: Key,
+    line: ArcRwSignal<LogLine>,
+}
+
+impl Row {
+    /// The rows that show these lines, made of the old ones as far as they go.
+    fn all(old: &[Row], lines: Vec<(usize, LogLine)>) -> Vec<Row> {
+        let keys: Vec<Key> = lines.iter().map(|(number, line)| key(*number, line)).collect();
+        let taken = reuse::rows(&old.iter().map(|row| row.key.clone()).collect::<Vec<_>>(), &keys);
+        let mut made = old.iter().map(|row| row.id + 1).max().unwrap_or(0);
+        let rows = keys.into_iter().zip(lines).zip(taken).map(|((key, (_, line)), taken)| {
+            if let Some(row) = taken.and_then(|place| old.get(place)) {
+                if row.line.with_untracked(|shown| *shown != line) {
+                    row.line.set(line);
+                }
+                return Row { key, ..row.clone() };
+            }
+            made += 1;
+            Row { id: made, key, line: ArcRwSignal::new(line) }
+        });
+        rows.collect()
+    }
 }
 
 /// What somebody typed, or was answered. In another future it may be something else at the same
@@ -84,30 +119,35 @@ fn numbered(lines: &[LogLine]) -> Vec<(usize, LogLine)> {
 }
 
 #[component]
-fn Line(line: LogLine) -> impl IntoView {
+fn Line(line: ArcRwSignal<LogLine>) -> impl IntoView {
     let page = Page::get();
-    let at = line.at;
-    let go = move |_| page.go(at);
-    let lane = line.lane;
-    let chip = move || {
-        lane.map(|lane| {
-            let class = match lane {
-                LaneId::Edge => "chip edge",
-                LaneId::Level => "chip level",
-            };
-            view! { <span class=class>{words::lane_word(lane)}</span>" " }
-        })
-    };
-    let class = kind(&line.what);
-    let given = typed(&line);
-    let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane, None));
+    let (shown, class) = (line.clone(), line.clone());
+    let go = move |_| page.go(shown.with_untracked(|line| line.at));
+    let content = move || line.with(|line| content(page, line));
     view! {
-        <li class=class>
+        <li class=move || class.with(|line| kind(&line.what))>
             <button on:click=go title=move || tr!(log.go)>
-                <time class="mono">{move || format::clock(at)}</time>
-                <span>{chip}{move || text(&line.what)}{cost}</span>
+                {content}
             </button>
         </li>
+    }
+    .into_any()
+}
+
+fn content(page: Page, line: &LogLine) -> AnyView {
+    let (at, lane) = (line.at, line.lane);
+    let chip = lane.map(|lane| {
+        let class = match lane {
+            LaneId::Edge => "chip edge",
+            LaneId::Level => "chip level",
+        };
+        view! { <span class=class>{words::lane_word(lane)}</span>" " }
+    });
+    let given = typed(line);
+    let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane, None));
+    view! {
+        <time class="mono">{format::clock(at)}</time>
+        <span>{chip}{text(&line.what)}{cost}</span>
     }
     .into_any()
 }
