@@ -89,7 +89,8 @@ fn condition(value: &Value, name: &str, status: &str) -> bool {
         condition.get(field).and_then(Value::as_str).unwrap_or("").to_ascii_lowercase()
     };
     let mut named = conditions.into_iter().flatten();
-    let Some(found) = named.find(|condition| text(condition, "type") == name.to_ascii_lowercase()) else {
+    let Some(found) = named.find(|condition| text(condition, "type") == name.to_ascii_lowercase())
+    else {
         return false;
     };
     let observed = found.get("observedGeneration").and_then(Value::as_i64);

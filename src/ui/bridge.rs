@@ -392,7 +392,7 @@ impl Run {
     }
 
     /// The run as a file, for when it is too long for a link.
-    pub fn to_file(&self) -> String {
+    pub fn to_file(self) -> String {
         self.read(Session::to_json)
     }
 

@@ -139,8 +139,8 @@ pub fn rove_freely(list: &Element, selector: &str, key: &str) -> bool {
 }
 
 /// Calls back whenever an element has another size, as long as the reactive owner lives.
-pub fn on_resize(element: &Element, mut then: impl FnMut() + 'static) {
-    let closure = Closure::<dyn FnMut()>::new(move || then());
+pub fn on_resize(element: &Element, then: impl FnMut() + 'static) {
+    let closure = Closure::<dyn FnMut()>::new(then);
     let Ok(observer) = ResizeObserver::new(closure.as_ref().unchecked_ref()) else {
         return;
     };

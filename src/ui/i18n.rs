@@ -25,9 +25,7 @@ thread_local! {
 }
 
 fn with_signals<T>(f: impl FnOnce(&[ArcRwSignal<Locale>; SIGNALS]) -> T) -> T {
-    LANG.with(|cell| {
-        f(cell.get_or_init(|| std::array::from_fn(|_| ArcRwSignal::new(Locale::en))))
-    })
+    LANG.with(|cell| f(cell.get_or_init(|| std::array::from_fn(|_| ArcRwSignal::new(Locale::en)))))
 }
 
 /// Speaks another language from now on.

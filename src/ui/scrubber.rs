@@ -178,7 +178,10 @@ fn paint(page: Page, bar: NodeRef<Div>, canvas: NodeRef<Canvas>, scale: Memo<Sca
     };
     Effect::new(move || {
         page.run.story.track();
-        (sheet.track(), palette.track(), scale.track(), canvas.track());
+        sheet.track();
+        palette.track();
+        scale.track();
+        canvas.track();
         if !asked.get_value() {
             asked.set_value(true);
             request_animation_frame(draw);

@@ -21,9 +21,8 @@ pub type Pods = Memo<Vec<PodCell>>;
 
 #[component]
 pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
-    let pod = Memo::new(move |_| {
-        pods.with(|pods| pods.iter().find(|pod| pod.place == place).cloned())
-    });
+    let pod =
+        Memo::new(move |_| pods.with(|pods| pods.iter().find(|pod| pod.place == place).cloned()));
     // The one that was here before shrinks away under the one that comes.
     let gone = Memo::new(move |before: Option<&(Option<PodCell>, Option<PodLook>)>| {
         let now = pod.get();
@@ -67,9 +66,7 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
     let page = Page::get();
     let look =
         Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
-    let title = Memo::new(move |_| {
-        pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default())
-    });
+    let title = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default()));
     let title = move || title.get();
     let restarts = Memo::new(move |_| {
         let restarts = pod.with(|pod| pod.as_ref().map_or(0, |pod| pod.restarts));

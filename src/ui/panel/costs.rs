@@ -79,7 +79,11 @@ pub fn Costs() -> impl IntoView {
     let page = Page::get();
     let known = Memo::new(move |_| {
         let looked_at = page.tab.get() == Tab::Metrics;
-        looked_at.then(|| page.run.story.with(|story| story.costs.clone())).unwrap_or_default()
+        if looked_at {
+            page.run.story.with(|story| story.costs.clone())
+        } else {
+            Default::default()
+        }
     });
     let rows = move || {
         known.with(|costs| {

@@ -7,18 +7,12 @@ use crate::ui::dom;
 use crate::ui::state::Page;
 
 /// The text, and what it was last applied as.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Draft {
     /// As it stands in the editor.
     pub text: RwSignal<String>,
     /// As the cluster was last given it.
     pub base: RwSignal<String>,
-}
-
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft { text: RwSignal::default(), base: RwSignal::default() }
-    }
 }
 
 impl Draft {
