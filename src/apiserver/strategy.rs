@@ -132,19 +132,17 @@ fn keep_status(stored: &Object, mut after: Object) -> Object {
     after
 }
 
-/// A write of the status reaches the metadata too: strategies reset what they must, and that is
-/// the spec, a Deployment's labels (`deploymentStatusStrategy`) and a pod's owners
-/// (`podStatusStrategy`).
+/// A write of the status reaches labels and annotations too: strategies reset the spec, and
+/// `deploymentStatusStrategy` the labels as well. (Of other kinds only the status is taken, and so
+/// it is where no version is named, since that stands for a patch.)
 fn take_metadata(after: &mut Object, asked: &Object) {
     let (kind, asked) = (after.kind(), asked.meta());
     let meta = after.meta_mut();
-    meta.annotations = asked.annotations.clone();
-    meta.finalizers = asked.finalizers.clone();
-    if kind != Kind::Deployment {
-        meta.labels = asked.labels.clone();
+    if kind == Kind::Deployment || (kind == Kind::ReplicaSet && asked.resource_version != 0) {
+        meta.annotations = asked.annotations.clone();
     }
-    if kind != Kind::Pod {
-        meta.owner_references = asked.owner_references.clone();
+    if kind == Kind::ReplicaSet && asked.resource_version != 0 {
+        meta.labels = asked.labels.clone();
     }
 }
 
@@ -246,4 +244,33 @@ pub fn set_pod_scheduled(pod: &mut Pod, now: Timestamp) {
         last_transition_time: Some(now),
         ..Condition::default()
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(kind: Kind) -> Object {
+        let metadata = json!({"name": "web", "labels": {"a": "1"}, "resourceVersion": "7"});
+        Object::from_value(kind, json!({ "metadata": metadata })).expect("an object")
+    }
+
+    #[test]
+    fn a_status_write_reaches_the_labels_of_a_replica_set_and_of_a_deployment_the_annotations() {
+        let named = |kind, version: u64| {
+            let mut asked = stored(kind);
+            let meta = asked.meta_mut();
+            meta.labels = [("a".into(), "2".into())].into_iter().collect();
+            meta.annotations = [("b".into(), "3".into())].into_iter().collect();
+            meta.resource_version = version;
+            let after = merge_update(Part::Status, &stored(kind), &asked);
+            let meta = after.meta();
+            (meta.labels.get("a").cloned(), meta.annotations.get("b").cloned())
+        };
+        let (old, new, note) = (Some("1".into()), Some("2".into()), Some("3".into()));
+        assert_eq!(named(Kind::ReplicaSet, 7), (new, note.clone()));
+        assert_eq!(named(Kind::ReplicaSet, 0), (old.clone(), None), "it stands for a patch");
+        assert_eq!(named(Kind::Deployment, 7), (old.clone(), note));
+        assert_eq!(named(Kind::Pod, 7), (old, None));
+    }
 }

@@ -23,7 +23,7 @@ pub struct PassRun {
     /// Whether anything but a release has failed.
     halted: bool,
     /// Versions learned from answers, for later writes to the same object.
-    versions: BTreeMap<ObjectKey, u64>,
+    versions: BTreeMap<ObjectKey, Arc<Object>>,
     stage: Stage,
     /// The write that follows the first failure, if it asked for one.
     fallback: Option<Request>,
@@ -178,9 +178,9 @@ impl PassRun {
             return request.clone();
         };
         match self.versions.get(&object.key()) {
-            Some(version) if object.meta().resource_version != 0 => {
+            Some(seen) if object.meta().resource_version != 0 => {
                 let mut object = Object::clone(object);
-                object.meta_mut().resource_version = *version;
+                object.meta_mut().resource_version = seen.meta().resource_version;
                 Request::Update(*part, Arc::new(object))
             }
             _ => request.clone(),
@@ -195,6 +195,14 @@ impl PassRun {
         (finish.amend)(&mut after, self.error.as_deref(), now);
         if same_but_for_version(&after, &finish.before) {
             return self.end();
+        }
+        // It is the status that goes onto what was read again (`rs.Status = newStatus`): what others
+        // have done to the metadata meanwhile stays.
+        let as_before = after.meta() == finish.before.meta();
+        if let Some(seen) = self.versions.get(&after.key()).filter(|_| as_before)
+            && after.meta().resource_version != 0
+        {
+            *after.meta_mut() = seen.meta().clone();
         }
         self.status_tries_left -= 1;
         self.waiting = 1;
@@ -218,7 +226,7 @@ impl PassRun {
     pub fn answer(&mut self, index: usize, response: &Response) {
         self.waiting = self.waiting.saturating_sub(1);
         if let Ok(object) = response {
-            self.versions.insert(object.key(), object.meta().resource_version);
+            self.versions.insert(object.key(), object.clone());
         }
         match self.stage {
             Stage::Batches => self.answer_intent(index, response),

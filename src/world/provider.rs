@@ -118,8 +118,8 @@ impl World {
         answer(&payment)
     }
 
-    /// What is pending can be called off, at once; what has gone through is refunded. A payment that
-    /// is over already is answered as it is.
+    /// What is pending can be called off, at once; what has gone through is refunded. A payment
+    /// that is over already is answered as it is.
     fn give_back(&mut self, id: &str, calls_off: bool) -> Response {
         let Some(number) = self.provider.by_id.get(id).copied() else {
             return Err(no_such_payment(id));

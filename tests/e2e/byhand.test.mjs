@@ -111,7 +111,7 @@ check("a put-off line that waits goes on printing from its moment on", AT, async
 check("Tab completes the lines that reach outside of the cluster, and a line that reads gets the editor's text", AT, async (page) => {
   await tab(page, "Console").click();
   const line = page.getByRole("textbox", { name: "Command line" });
-  for (const [typed, whole] of [["gi", "git "], ["git r", "git revert "], ["lo", "load "], ["load dep", "load deploy/web "], ["cro", "crowd "], ["in 5s lo", "in 5s load "]]) {
+  for (const [typed, whole] of [["gi", "git "], ["git r", "git revert "], ["loa", "load "], ["load dep", "load deploy/web "], ["cro", "crowd "], ["in 5s loa", "in 5s load "]]) {
     await line.fill(typed);
     await line.press("Tab");
     assert.equal(await line.inputValue(), whole);

@@ -4,7 +4,7 @@
 use crate::api::{DeploymentStatus, Object, ReplicaSetStatus};
 
 use super::errors::Errors;
-use super::{finalizers, meta};
+use super::meta;
 
 /// Everything that is wrong with the status of `new` in the place of that of `old`.
 pub fn validate_status(old: &Object, new: &Object) -> Vec<String> {
@@ -13,13 +13,6 @@ pub fn validate_status(old: &Object, new: &Object) -> Vec<String> {
     // A status is written often, and seldom with these.
     if was.labels != is.labels || was.annotations != is.annotations {
         meta::labels_and_annotations(is, "metadata", &mut errors);
-    }
-    if was.owner_references != is.owner_references {
-        meta::owners(&is.owner_references, "metadata.ownerReferences", &mut errors);
-    }
-    if was.finalizers != is.finalizers {
-        finalizers::validate(&is.finalizers, &mut errors);
-        meta::unchanged(was, is, "metadata", &mut errors);
     }
     match (old, new) {
         (Object::Deployment(old), Object::Deployment(new)) => {
