@@ -233,7 +233,11 @@ fn each_patch_has_its_type_and_its_subresource() {
     assert!(refused.text.contains("status.readyReplicas: Invalid value: 2"), "{}", refused.text);
     let word = "patch deploy web -p '{\"spec\":{\"strategy\":{\"type\":\"Rolling\"}}}'";
     let refused = cluster.run(word, "");
-    assert!(refused.text.contains("spec.strategy.type: Unsupported value"), "{}", refused.text);
+    assert!(
+        refused.text.contains("spec.strategy: Unsupported value: {\"Type\":\"Rolling\""),
+        "{}",
+        refused.text
+    );
     let stale = "patch deploy web -p '{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":\
                  {\"replicas\":5}}'";
     assert!(cluster.run(stale, "").text.contains("the object has been modified"));

@@ -135,7 +135,8 @@ impl<K: Ord + Clone> WorkQueue<K> {
     }
 
     /// Hands out the first key: without ranks the one that has waited longest. Nothing: none waits;
-    /// the worker should end if the queue [is shutting down](WorkQueue::is_shutting_down), and come again otherwise.
+    /// the worker should end if the queue [is shutting down](WorkQueue::is_shutting_down), and come
+    /// again otherwise.
     pub fn get(&mut self) -> Option<K> {
         let key = if self.keeps_all { self.take_copy()? } else { self.queue.pop_front()? };
         if !self.keeps_all {

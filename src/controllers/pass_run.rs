@@ -196,8 +196,8 @@ impl PassRun {
         if same_but_for_version(&after, &finish.before) {
             return self.end();
         }
-        // It is the status that goes onto what was read again (`rs.Status = newStatus`): what others
-        // have done to the metadata meanwhile stays.
+        // It is the status that goes onto what was read again (`rs.Status = newStatus`): what
+        // others have done to the metadata meanwhile stays.
         let as_before = after.meta() == finish.before.meta();
         if let Some(seen) = self.versions.get(&after.key()).filter(|_| as_before)
             && after.meta().resource_version != 0
