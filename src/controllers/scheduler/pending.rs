@@ -4,9 +4,9 @@
 //!
 //! A change that may help against what rejected a pod moves it back to the active queue, at once
 //! or, if its last attempt is too recent, after its back-off of 1 s, 2 s, 4 s ... 10 s. While
-//! nothing else waits, a pod is looked at before its back-off is over (`SchedulerPopFromBackoffQ`, on since
-//! v1.33), so that it holds back only who stands in the way of others. Without such a change a pod
-//! is looked at again after five minutes (`flushUnschedulablePodsLeftover`).
+//! nothing else waits, a pod is looked at before its back-off is over (`SchedulerPopFromBackoffQ`,
+//! on since v1.33), so that it holds back only who stands in the way of others. Without such a
+//! change a pod is looked at again after five minutes (`flushUnschedulablePodsLeftover`).
 //!
 //! Queueing hints are by filter, not by amount: any freed pod wakes all that lacked resources.
 
