@@ -21,6 +21,9 @@ const OPENINGS = [
   { lang: "ko-KR", size: SIZES[1] },
   { lang: "ko", path: "?embed=1" },
   { lang: "de-DE", size: SIZES[3], touch: true },
+  { lang: "en-US", path: "?embed=1", size: [800, 500], theme: "dark" },
+  { lang: "en-US", path: "?present=1" },
+  { lang: "ko-KR", path: "?present=1", size: [1280, 720], theme: "dark" },
   { lang: "fr", path: "?present=1", size: [1920, 1080] },
 ];
 /** How long a page is left to itself once it is ready, in milliseconds. */

@@ -85,7 +85,10 @@ function watch(page, origin, report) {
   });
   page.on("pageerror", (error) => report(`error: ${error.message}`));
   page.on("requestfailed", (request) => {
-    report(`request failed: ${request.url()} ${request.failure()?.errorText}`);
+    const why = request.failure()?.errorText;
+    // Given up by a page that loads itself again, with the whole program (`.ci/opening/loader.js`).
+    const isGivenUp = request.url().endsWith("_whole.wasm") && why === "net::ERR_ABORTED";
+    if (!isGivenUp) report(`request failed: ${request.url()} ${why}`);
   });
   page.on("response", (response) => {
     if (response.status() >= 400) report(`${response.status()} for ${response.url()}`);
