@@ -12,6 +12,8 @@ const address = import.meta.url.replace(/\.js$/, "_whole.wasm");
 // Kept in the history, which is there in any frame, and outlives loading the page again.
 const WITH_THE_WHOLE = "with the whole";
 const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
+// The opening was cut for the page as it opens by these: without a link to a moment, or other wishes.
+const PLAIN = /^(\?(embed|present)=1)?$/;
 // Lets a module take the opening's place; there is none once the whole has done so.
 let goOn;
 
@@ -29,8 +31,8 @@ export async function begin({ instance, module }, imports, use) {
   const opening = instance.exports;
   const continued = (whole) => new WebAssembly.Instance(whole, { ...imports, opening });
   const fetched = WebAssembly.compileStreaming(fetch(address));
-  // The opening was cut for the page as it opens without a link to a moment.
-  if (location.hash || history.state === WITH_THE_WHOLE) {
+  const isPlain = !location.hash && PLAIN.test(location.search);
+  if (!isPlain || history.state === WITH_THE_WHOLE) {
     return { instance: continued(await fetched.catch(fetchedNow)), module };
   }
   goOn = (whole) => {
