@@ -23,8 +23,7 @@ mod quantity;
 mod replica_set;
 mod schedule;
 pub mod selector;
-mod shared_list;
-mod shared_map;
+mod shared;
 mod time_zone;
 mod timestamp;
 
@@ -56,8 +55,7 @@ pub use quantity::{Quantity, QuantityError, QuantityFormat};
 pub use replica_set::{ReplicaSet, ReplicaSetSpec, ReplicaSetStatus};
 pub use schedule::Schedule;
 pub use selector::LabelSelector;
-pub use shared_list::SharedList;
-pub use shared_map::SharedMap;
+pub use shared::{SharedList, SharedMap};
 pub use time_zone::TimeZone;
 pub use timestamp::Timestamp;
 

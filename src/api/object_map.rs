@@ -3,9 +3,10 @@
 //! in a tree means to read the names of a dozen others, from all over the memory.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 use std::ops::Bound;
 use std::sync::Arc;
+
+use hashbrown::HashTable;
 
 use crate::kernel::stable_hash;
 
@@ -19,19 +20,9 @@ pub struct ObjectMap {
     objects: Vec<Option<Arc<Object>>>,
     /// Places in `objects` that are free.
     free: Vec<u32>,
-    /// By hash, the next one if that is taken: at least twice as many as there are objects, and a
-    /// power of two.
-    slots: Vec<Option<Slot>>,
+    /// Where each object stands, by hash. It is never gone through: its order says nothing.
+    places: HashTable<u32>,
 }
-
-/// Where the object with this hash stands.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    hash: NonZeroU32,
-    place: u32,
-}
-
-const SLOTS_MIN: usize = 8;
 
 impl ObjectMap {
     /// The object of this key.
@@ -41,8 +32,8 @@ impl ObjectMap {
 
     /// The object of this kind, namespace and name.
     pub fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Object>> {
-        let slot = self.slot_of(kind, namespace, name)?;
-        self.at(self.slots[slot]?.place)
+        let is_it = |place: &u32| is(at(&self.objects, *place), kind, namespace, name);
+        at(&self.objects, *self.places.find(hash_of(namespace, name), is_it)?)
     }
 
     /// Whether there is an object of this key.
@@ -52,28 +43,29 @@ impl ObjectMap {
 
     /// Stores an object under its key; returns the one that it replaces.
     pub fn insert(&mut self, object: Arc<Object>) -> Option<Arc<Object>> {
-        let meta = object.meta();
-        if let Some(slot) = self.slot_of(object.kind(), &meta.namespace, &meta.name)
-            && let Some(Slot { place, .. }) = self.slots[slot]
-        {
+        let (kind, meta) = (object.kind(), object.meta());
+        let (namespace, name) = (&meta.namespace, &meta.name);
+        let hash = hash_of(namespace, name);
+        let is_it = |place: &u32| is(at(&self.objects, *place), kind, namespace, name);
+        if let Some(place) = self.places.find(hash, is_it).copied() {
             return self.objects[place as usize].replace(object);
         }
-        let (key, hash) = (object.key(), hash_of(&meta.namespace, &meta.name));
+        let key = object.key();
         let place = self.take_place(object);
         self.order.insert(key, place);
-        if self.slots.len() < 2 * self.order.len() {
-            self.grow();
-        } else {
-            self.note(Slot { hash, place });
-        }
+        let objects = &self.objects;
+        self.places.insert_unique(hash, place, |place| {
+            let meta = at(objects, *place).map(|object| object.meta());
+            meta.map_or(0, |meta| hash_of(&meta.namespace, &meta.name))
+        });
         None
     }
 
     /// Takes an object out.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Object>> {
-        let slot = self.slot_of(key.kind, &key.namespace, &key.name)?;
-        let Slot { place, .. } = self.slots[slot].take()?;
-        self.close_gap(slot);
+        let ObjectKey { kind, namespace, name } = key;
+        let is_it = |place: &u32| is(at(&self.objects, *place), *kind, namespace, name);
+        let (place, _) = self.places.find_entry(hash_of(namespace, name), is_it).ok()?.remove();
         self.order.remove(key);
         self.free.push(place);
         self.objects[place as usize].take()
@@ -91,14 +83,14 @@ impl ObjectMap {
 
     /// All of them, in the order of keys.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Object>> + '_ {
-        self.order.values().filter_map(|place| self.at(*place))
+        self.order.values().filter_map(|place| at(&self.objects, *place))
     }
 
     /// All of a kind, in the order of keys.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Arc<Object>> + '_ {
         let from = self.order.range(ObjectKey::new(kind, "", "")..);
         let own = from.take_while(move |(key, _)| key.kind == kind);
-        own.filter_map(|(_, place)| self.at(*place))
+        own.filter_map(|(_, place)| at(&self.objects, *place))
     }
 
     /// All of a kind in a namespace, by name.
@@ -111,11 +103,7 @@ impl ObjectMap {
         let from = self.order.range((first, Bound::Unbounded));
         let is_own = move |key: &ObjectKey| key.kind == kind && *key.namespace == *namespace;
         let own = from.take_while(move |(key, _)| is_own(key));
-        own.filter_map(|(_, place)| self.at(*place))
-    }
-
-    fn at(&self, place: u32) -> Option<&Arc<Object>> {
-        self.objects.get(place as usize)?.as_ref()
+        own.filter_map(|(_, place)| at(&self.objects, *place))
     }
 
     fn take_place(&mut self, object: Arc<Object>) -> u32 {
@@ -127,74 +115,23 @@ impl ObjectMap {
         // As many objects as that fit into no memory.
         u32::try_from(self.objects.len() - 1).unwrap_or(u32::MAX)
     }
+}
 
-    fn slot_of(&self, kind: Kind, namespace: &str, name: &str) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let hash = hash_of(namespace, name);
-        let mut slot = self.home(hash);
-        while let Some(taken) = self.slots[slot] {
-            let is_it = |object: &Arc<Object>| {
-                let meta = object.meta();
-                *meta.name == *name && *meta.namespace == *namespace && object.kind() == kind
-            };
-            if taken.hash == hash && self.at(taken.place).is_some_and(is_it) {
-                return Some(slot);
-            }
-            slot = self.after(slot);
-        }
-        None
-    }
+fn at(objects: &[Option<Arc<Object>>], place: u32) -> Option<&Arc<Object>> {
+    objects.get(place as usize)?.as_ref()
+}
 
-    /// Where what has this hash stands, if nothing else does.
-    fn home(&self, hash: NonZeroU32) -> usize {
-        (hash.get() >> 1) as usize & (self.slots.len() - 1)
-    }
-
-    fn after(&self, slot: usize) -> usize {
-        (slot + 1) & (self.slots.len() - 1)
-    }
-
-    fn note(&mut self, new: Slot) {
-        let mut slot = self.home(new.hash);
-        while self.slots[slot].is_some() {
-            slot = self.after(slot);
-        }
-        self.slots[slot] = Some(new);
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![None; (2 * self.slots.len()).max(SLOTS_MIN)];
-        let slot = |(key, place): (&ObjectKey, &u32)| Slot {
-            hash: hash_of(&key.namespace, &key.name),
-            place: *place,
-        };
-        let all: Vec<Slot> = self.order.iter().map(slot).collect();
-        all.into_iter().for_each(|slot| self.note(slot));
-    }
-
-    /// What stands behind a slot that became free, because that was taken, moves up.
-    fn close_gap(&mut self, mut gap: usize) {
-        let mut slot = self.after(gap);
-        while let Some(taken) = self.slots[slot] {
-            let mask = self.slots.len() - 1;
-            let (from_home, from_gap) =
-                (slot.wrapping_sub(self.home(taken.hash)) & mask, slot.wrapping_sub(gap) & mask);
-            if from_home >= from_gap {
-                self.slots[gap] = self.slots[slot].take();
-                gap = slot;
-            }
-            slot = self.after(slot);
-        }
-    }
+fn is(object: Option<&Arc<Object>>, kind: Kind, namespace: &str, name: &str) -> bool {
+    object.is_some_and(|object| {
+        let meta = object.meta();
+        *meta.name == *name && *meta.namespace == *namespace && object.kind() == kind
+    })
 }
 
 /// Kinds are told apart when one is found: few objects of different kinds have one name.
-/// The last bit says nothing.
-fn hash_of(namespace: &str, name: &str) -> NonZeroU32 {
+fn hash_of(namespace: &str, name: &str) -> u64 {
     let seed = namespace.bytes().fold(0_u64, |seed, byte| seed.wrapping_mul(31) + u64::from(byte));
-    NonZeroU32::MIN | (stable_hash(seed, name.as_bytes()) >> 32) as u32
+    stable_hash(seed, name.as_bytes())
 }
 
 #[cfg(test)]
@@ -228,7 +165,7 @@ mod tests {
         }
         assert!(map.iter().eq(tree.values()));
         assert!(tree.iter().all(|(key, object)| map.get(key) == Some(object)));
-        assert_eq!(map.slots.iter().flatten().count(), map.len());
+        assert_eq!(map.places.len(), map.len());
     }
 
     #[test]
