@@ -11,8 +11,8 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
-/// The one that the page opens with.
-pub const DEFAULT: &str = "lost-event";
+/// The name of the one that the page opens with.
+pub const DEFAULT: &str = FIRST.id;
 
 macro_rules! file {
     ($id:expr) => {

@@ -189,10 +189,15 @@ impl Process {
     /// Moves the keys whose moment has come into the queue.
     pub(super) fn take_due(&mut self, now: Time) {
         while let Some(key) = self.queue.pop_due(now) {
-            let cause = self.later_causes.remove(&key).unwrap_or(Cause::Timer);
-            self.note_cause(&key, &cause);
-            self.line_up(key, now);
+            self.move_up(key, now);
         }
+    }
+
+    /// Puts a key that has waited for its moment into the queue.
+    fn move_up(&mut self, key: ObjectKey, now: Time) {
+        let cause = self.later_causes.remove(&key).unwrap_or(Cause::Timer);
+        self.note_cause(&key, &cause);
+        self.line_up(key, now);
     }
 
     /// Takes the next key from the queue of a level-triggered loop.
@@ -200,9 +205,7 @@ impl Process {
         self.queue.get().or_else(|| {
             let early = self.mind.as_scheduler()?.comes_early(self.queue.waiting())?;
             self.queue.forget_delay(&early);
-            let cause = self.later_causes.remove(&early).unwrap_or(Cause::Timer);
-            self.note_cause(&early, &cause);
-            self.line_up(early, now);
+            self.move_up(early, now);
             self.queue.get()
         })
     }

@@ -114,6 +114,7 @@ impl World {
         self.provider.by_id.insert(id, number);
         self.provider.names.push(name);
         self.provider.payments.push(payment.clone());
+        self.note(&payment);
         self.settles_later(number, &payment);
         answer(&payment)
     }
@@ -124,32 +125,41 @@ impl World {
         let Some(number) = self.provider.by_id.get(id).copied() else {
             return Err(no_such_payment(id));
         };
-        let payment = &mut self.provider.payments[number];
+        let payment = &self.provider.payments[number];
         match payment.state {
             State::Pending if calls_off => {
-                payment.state = State::Cancelled;
-                payment.revision += 1;
-                let payment = payment.clone();
-                self.hash.text(&format!("{} {}", payment.id, payment.state.word()));
+                let payment = self.change(number, State::Cancelled);
                 self.call_shop(&payment);
-                return answer(&payment);
+                answer(&payment)
             }
             State::Pending => {
                 let text = format!("Payment '{id}' is still pending");
-                return Err(ApiError::new(Reason::Conflict, text));
+                Err(ApiError::new(Reason::Conflict, text))
             }
-            State::Refunding | State::Refunded | State::Cancelled => return answer(payment),
-            State::Paid => {}
+            State::Refunding | State::Refunded | State::Cancelled => answer(payment),
+            State::Paid => {
+                let payment = self.change(number, State::Refunding);
+                self.settles_later(number, &payment);
+                answer(&payment)
+            }
         }
-        payment.state = State::Refunding;
+    }
+
+    /// The payment of this number, now in another state.
+    fn change(&mut self, number: usize, state: State) -> Payment {
+        let payment = &mut self.provider.payments[number];
+        payment.state = state;
         payment.revision += 1;
         let payment = payment.clone();
-        self.settles_later(number, &payment);
-        answer(&payment)
+        self.note(&payment);
+        payment
+    }
+
+    fn note(&mut self, payment: &Payment) {
+        self.hash.text(&format!("{} {}", payment.id, payment.state.word()));
     }
 
     fn settles_later(&mut self, number: usize, payment: &Payment) {
-        self.hash.text(&format!("{} {}", payment.id, payment.state.word()));
         let stream = format!("provider/{}/{}", self.provider.names[number], payment.state.word());
         let span = Rng::stream(self.options.seed, &stream).span(SETTLES.0, SETTLES.1);
         self.put(self.now + span, Step::Settle(number as u64));
@@ -158,16 +168,14 @@ impl World {
     /// A charge has gone through, or a refund.
     pub(super) fn settle(&mut self, number: u64) {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
-        let Some(payment) = self.provider.payments.get_mut(number) else { return };
-        payment.state = match payment.state {
+        let Some(payment) = self.provider.payments.get(number) else { return };
+        let state = match payment.state {
             State::Pending => State::Paid,
             State::Refunding => State::Refunded,
             // It was called off.
             State::Paid | State::Refunded | State::Cancelled => return,
         };
-        payment.revision += 1;
-        let payment = payment.clone();
-        self.hash.text(&format!("{} {}", payment.id, payment.state.word()));
+        let payment = self.change(number, state);
         self.call_shop(&payment);
     }
 

@@ -173,28 +173,21 @@ fn secret(secret: &Generic, errors: &mut Errors) {
 fn docker(path: &str, text: Option<Option<&str>>, errors: &mut Errors) {
     let Some(text) = text else { return errors.required(path, "") };
     let bytes = STANDARD.decode(text.unwrap_or_default()).unwrap_or_default();
-    let detail = match serde_json::from_slice::<Value>(&bytes) {
+    let found = match serde_json::from_slice(&bytes) {
         Ok(Value::Object(_) | Value::Null) => return,
-        Ok(Value::Array(_)) => {
-            "json: cannot unmarshal array into Go value of type \
-             map[string]interface {}"
-        }
-        Ok(Value::String(_)) => {
-            "json: cannot unmarshal string into Go value of type \
-             map[string]interface {}"
-        }
-        Ok(Value::Number(_)) => {
-            "json: cannot unmarshal number into Go value of type \
-             map[string]interface {}"
-        }
-        Ok(Value::Bool(_)) => {
-            "json: cannot unmarshal bool into Go value of type \
-             map[string]interface {}"
-        }
-        Err(error) if error.is_eof() => "unexpected end of JSON input",
-        Err(_) => "invalid character",
+        Ok(Value::Array(_)) => Ok("array"),
+        Ok(Value::String(_)) => Ok("string"),
+        Ok(Value::Number(_)) => Ok("number"),
+        Ok(Value::Bool(_)) => Ok("bool"),
+        Err(error) if error.is_eof() => Err("unexpected end of JSON input"),
+        Err(_) => Err("invalid character"),
     };
-    errors.invalid(path, "<secret contents redacted>", detail);
+    let map = "map[string]interface {}";
+    let detail = match found {
+        Ok(kind) => format!("json: cannot unmarshal {kind} into Go value of type {map}"),
+        Err(what) => what.to_owned(),
+    };
+    errors.invalid(path, "<secret contents redacted>", &detail);
 }
 
 /// `ValidateSecretUpdate`, `ValidateConfigMapUpdate`: what was made immutable stays so, and a
