@@ -3,11 +3,12 @@
 // A stretch goes from one of these points to the end of the block that it is in: the start of a function,
 // the start of a branch, what follows a conditional jump, what follows the end of a block.
 
-import { assembled, counted, data, definitions, extended, External, leb, rewritten } from "./module.mjs";
-import { Section, sections, text } from "./module.mjs";
+import {
+  assembled, counted, data, definitions, extended, External, leb, rewritten, Section, sections, text,
+} from "./module.mjs";
 
 /** Under this name the opening gives the whole what it has defined. */
-export const OPENING = "opening";
+const OPENING = "opening";
 /** The name of the memory that holds a byte for each point: 1 if it was reached. */
 export const REACHED = "reached";
 
@@ -62,11 +63,10 @@ export function opening(module, reached) {
   let points = 0;
   const code = rewritten(module, (operators) => {
     const body = [];
-    const isRun = reached[points] === 1;
-    let keeps = reached[points++] === 1;
+    const isRun = reached[points++] === 1;
+    let keeps = isRun;
     // How deep in blocks that are left out.
     let depth = 0;
-    if (!keeps) body.push(TRAP);
     operators.forEach(({ code, bytes }, place) => {
       if (!keeps && CLOSES.has(code) && depth === 0) keeps = true;
       if (keeps) body.push(bytes);
@@ -108,8 +108,9 @@ export function whole(module, memory) {
   return filled(assembled(parts), memory);
 }
 
+/** The name under which one of these is handed on. */
 function handed(kind, index) {
-  return `${{ [External.TABLE]: "table", [External.MEMORY]: "memory", [External.GLOBAL]: "global" }[kind]}:${index}`;
+  return `${kind}:${index}`;
 }
 
 function exported(name, kind, index) {

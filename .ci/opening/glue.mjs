@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 
-const FETCH = ["module_or_path = fetch(module_or_path);", "module_or_path = opening.unpacked(module_or_path);"];
+const FETCH = ["module_or_path = fetch(module_or_path);", "module_or_path = opening.unpacked();"];
 const START = [
   "await __wbg_load(await module_or_path, imports);\n\n    return __wbg_finalize_init(instance, module);",
   `await opening.begin(await __wbg_load(await module_or_path, imports), imports, (exports) => { wasm = exports; });

@@ -8,7 +8,7 @@
 import { Decoder } from "../../node_modules/lzma1/lib/decoder.js";
 import { InputBuffer, OutputBuffer } from "../../node_modules/lzma1/lib/streams.js";
 
-const address = import.meta.url.replace(/\.js$/, "_whole.wasm");
+const [packed, address] = ["_opening.lzma", "_whole.wasm"].map((end) => import.meta.url.replace(/\.js$/, end));
 // Kept in the history, which is there in any frame, and outlives loading the page again.
 const WITH_THE_WHOLE = "with the whole";
 const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
@@ -18,8 +18,8 @@ const PLAIN = /^(\?(embed|present)=1)?$/;
 let goOn;
 
 /** The opening, as it is asked for and kept: a third smaller than by gzip. */
-export async function unpacked(path) {
-  const response = await fetch(path.replace(/_bg\.wasm$/, "_opening.lzma"));
+export async function unpacked() {
+  const response = await fetch(packed);
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);
   const program = new OutputBuffer();
   new Decoder().decompress(new InputBuffer(new Uint8Array(await response.arrayBuffer())), program);

@@ -75,7 +75,9 @@ function find(ending) {
 
 /** The page as it asks for the opening early. The script in it stays: the policy knows it by its hash. */
 function preloaded(page) {
-  return page.replace(/(<link rel="preload" href="[^"]*)_bg\.wasm"[^>]*>/, '$1_opening.lzma" as="fetch" crossorigin>');
+  const link = /(<link rel="preload" href="[^"]*)_bg\.wasm"[^>]*>/;
+  if (!link.test(page)) throw new Error("index.html asks for no program early");
+  return page.replace(link, '$1_opening.lzma" as="fetch" crossorigin>');
 }
 
 /** Which points of the program are reached, a byte for each: 1 or 0. */
