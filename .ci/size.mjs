@@ -1,5 +1,5 @@
-// Weighs dist/ against its budgets, as `gzip -9` would send it. The first load does not meet its budget
-// yet: that is said each time, and fails only above a ceiling, so that it does not grow meanwhile.
+// Weighs dist/ against its budgets, as `gzip -9` would send it. A first load over its budget is told; it
+// fails above a ceiling, as some Rusts bring the standard library in a larger form (`use_page_tools`).
 // The whole program, which follows the opening (`.ci/opening`), is asked for at once and waited for only by
 // those who act before it is there; it is weighed on its own.
 
@@ -16,7 +16,7 @@ const ON_DEMAND = new Map([
   ["code.js", 60 * KB],
 ]);
 const FIRST_LOAD = 300 * KB;
-const FIRST_LOAD_CEILING = 400 * KB;
+const FIRST_LOAD_CEILING = 330 * KB;
 /** What follows by itself; without it the page is in one piece, and has no ceiling. */
 const WHOLE = /_whole\.wasm$/;
 const WHOLE_CEILING = 1_700 * KB;

@@ -1,6 +1,6 @@
-// Which constants the opening can come to: those that its code names, those that these point to, and so
-// on. The linker's map says where each begins and ends. Whatever looks like an address counts as one, so
-// that rather too many are kept than too few.
+// What of its memory the opening can come to: the constants that its code names, those that these point to,
+// and so on. The linker's map says where each begins and ends; what the program prepared is in chunks of the
+// heap. Whatever looks like an address counts as one, so that rather too much is kept than too little.
 
 import { image, numbers } from "./module.mjs";
 
@@ -9,28 +9,39 @@ const POINTER = 4;
 const STRINGS = "<internal>:(.rodata)";
 
 /**
- * The memory of a program as it starts, in two: what the opening can come to, and the others. Both are
- * lists of `{ start, bytes }`. `map` is what the linker wrote.
+ * The memory of a program as it starts, in two: what the opening can come to, and the rest. Both are
+ * lists of `{ start, bytes }`. `map` is what the linker wrote; `chunks` and `end` are as `prepared` gives them.
  */
-export function divided(opening, map) {
-  const memory = image(opening);
-  const { base, bytes } = memory;
-  const ours = Buffer.alloc(bytes.length);
-  const others = [];
-  let last = base;
-  const reached = reachable(opening, memory, constants(map, memory)).sort((one, other) => one.start - other.start);
-  for (const { start, end } of [...reached, { start: base + bytes.length, end: 0 }]) {
-    // The others may not touch what is ours: the opening may have written there.
-    if (start > last) others.push({ start: last, bytes: bytes.subarray(last - base, start - base) });
-    if (end > start) bytes.copy(ours, start - base, start - base, Math.min(end - base, bytes.length));
-    last = Math.max(last, end);
+export function divided(opening, map, { chunks, end }) {
+  const { base, bytes } = image(opening);
+  const all = [...constants(map, { base, bytes }), ...chunks];
+  const reached = reachable(opening, { base, bytes }, all);
+  // The opening owns all that is between the chunks of the heap: what the allocator notes there.
+  const others = [...between(reached, base, end), ...chunks.filter((chunk) => !reached.has(chunk))];
+  const theirs = [];
+  for (const { start, end } of others) {
+    const part = bytes.subarray(start - base, end - base);
+    theirs.push(...withoutZeros(start, Buffer.from(part)));
+    part.fill(0);
   }
-  return [withoutZeros(base, ours), others];
+  return [withoutZeros(base, bytes), theirs];
+}
+
+/** The stretches of these addresses in which nothing was reached. */
+function between(reached, base, end) {
+  const found = [];
+  let last = base;
+  for (const one of [...reached, { start: end, end }].sort((one, other) => one.start - other.start)) {
+    if (one.start > last && last < end) found.push({ start: last, end: Math.min(one.start, end) });
+    last = Math.max(last, one.end);
+  }
+  return found;
 }
 
 /** What is in memory but longer stretches of zeros. */
 function withoutZeros(base, bytes) {
-  const LONG = 8;
+  // Packed, zeros weigh less than one more segment.
+  const LONG = 512;
   const parts = [];
   for (let at = 0; at < bytes.length; ) {
     const start = at;
@@ -41,7 +52,7 @@ function withoutZeros(base, bytes) {
   return parts;
 }
 
-/** The constants, `{ start, end }` each, in the order of their addresses. */
+/** The constants and variables, `{ start, end }` each, in the order of their addresses. */
 function constants(map, { base, bytes }) {
   const lines = map.slice(map.search(/^ +- .* DATA$/m)).split("\n");
   const found = [];
@@ -83,7 +94,7 @@ function reachable(opening, { base, bytes }, all) {
       reach(bytes.readUInt32LE(at - base));
     }
   }
-  return [...found];
+  return found;
 }
 
 /** The constants that an address lies in, or at whose end it lies. */

@@ -4,7 +4,7 @@
 // the start of a branch, what follows a conditional jump, what follows the end of a block.
 
 import {
-  assembled, counted, data, definitions, extended, External, leb, rewritten, Section, sections, text,
+  assembled, called, counted, data, definitions, extended, External, leb, rewritten, Section, sections, text,
 } from "./module.mjs";
 
 /** Under this name the opening gives the whole what it has defined. */
@@ -58,12 +58,17 @@ function isPoint(operators, place) {
   return BEFORE_A_POINT.has(operators[place].code) && place < operators.length - 1;
 }
 
-/** The program without the stretches that were not reached; `reached` has a byte for each point. */
-export function opening(module, reached) {
+/**
+ * The program without the stretches that were not reached; `reached` has a byte for each point. What the
+ * exports named in `kept` come to stays as it is.
+ */
+export function opening(module, reached, kept = []) {
+  const all = called(module, kept);
   let points = 0;
-  const code = rewritten(module, (operators) => {
+  const code = rewritten(module, (operators, place) => {
     const body = [];
-    const isRun = reached[points++] === 1;
+    const isNextReached = () => reached[points++] === 1 || all.has(place);
+    const isRun = isNextReached();
     let keeps = isRun;
     // How deep in blocks that are left out.
     let depth = 0;
@@ -73,7 +78,7 @@ export function opening(module, reached) {
       else if (OPENS.has(code)) depth += 1;
       else if (code === Code.END) depth -= 1;
       if (!isPoint(operators, place)) return;
-      const isReached = reached[points++] === 1;
+      const isReached = isNextReached();
       if (!keeps || isReached || CLOSES.has(operators[place + 1].code)) return;
       keeps = false;
       body.push(TRAP);

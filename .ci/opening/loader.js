@@ -1,7 +1,8 @@
 // Stands before wasm-bindgen's script where the program is cut in two (`cut.mjs`). The page starts with the
 // opening, and goes on with the whole program as soon as that is there: the two have their memory, tables
 // and globals in common, so between two calls from the page one can take the other's place.
-// - Whatever a person or the host page does waits until the whole is there.
+// - Whatever a person or the host page does waits until the whole is there. A pointer that only moves is not
+//   told of until then.
 // - Where the opening comes to something that it has not got, it traps. Nobody has done anything yet, so
 //   the page is loaded again, and starts with the whole.
 
@@ -12,6 +13,7 @@ const [packed, address] = ["_opening.lzma", "_whole.wasm"].map((end) => import.m
 // Kept in the history, which is there in any frame, and outlives loading the page again.
 const WITH_THE_WHOLE = "with the whole";
 const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
+const HOVERS = ["pointermove", "pointerover", "pointerout", "pointerenter", "pointerleave", "visibilitychange"];
 // The opening was cut for the page as it opens by these: without a link to a moment, or other wishes.
 const PLAIN = /^(\?(embed|present)=1)?$/;
 // Lets a module take the opening's place; there is none once the whole has done so.
@@ -40,6 +42,7 @@ export async function begin({ instance, module }, imports, use) {
     use(continued(whole).exports);
   };
   for (const act of ACTS) addEventListener(act, () => goOn?.(fetchedNow()), { capture: true });
+  for (const event of HOVERS) addEventListener(event, (hover) => goOn && hover.stopImmediatePropagation(), { capture: true });
   addEventListener("error", onError);
   // What is missing when it is wanted is asked for again, and tells what is wrong.
   fetched.then((whole) => goOn?.(whole), () => {});

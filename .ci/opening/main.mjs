@@ -12,6 +12,7 @@ import { launch, openPage, SIZES } from "../../tests/e2e/harness.mjs";
 import { divided } from "./constants.mjs";
 import { filled, observed, opening, REACHED, whole } from "./cut.mjs";
 import { joined } from "./glue.mjs";
+import { prepared } from "./prepared.mjs";
 
 /** As in `openPage`; languages as browsers tell them: with a region, without, and one that we do not speak. */
 const OPENINGS = [
@@ -28,6 +29,8 @@ const OPENINGS = [
 ];
 /** How long a page is left to itself once it is ready, in milliseconds. */
 const SETTLED = 1_000;
+/** Which of its branches are run hangs on all that was allocated before, so it stays whole. */
+const ALLOCATOR = ["__wbindgen_malloc", "__wbindgen_realloc", "__wbindgen_free"];
 /** What Rust uses of WebAssembly. */
 const FEATURES = [
   "--enable-bulk-memory",
@@ -46,10 +49,11 @@ const glue = program.replace("_bg.wasm", ".js");
 const module = readFileSync(program);
 let script = readFileSync(glue, "utf8");
 if (process.env.CHROMIUM) {
-  const reached = await record().finally(() => writeFileSync(program, module));
-  const first = smaller(opening(module, reached));
-  const [ours, others] = divided(first, readFileSync(process.env.PAGE_MAP, "utf8"));
-  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(module, others));
+  const prefilled = prepared(module);
+  const reached = await record(prefilled.module).finally(() => writeFileSync(program, module));
+  const first = smaller(opening(prefilled.module, reached, ALLOCATOR));
+  const [ours, others] = divided(first, readFileSync(process.env.PAGE_MAP, "utf8"), prefilled);
+  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(prefilled.module, others));
   writeFileSync(program.replace("_bg.wasm", "_opening.lzma"), compress(filled(first, ours), 9));
   rmSync(program);
   writeFileSync("dist/index.html", preloaded(readFileSync("dist/index.html", "utf8")));
@@ -80,8 +84,8 @@ function preloaded(page) {
   return page.replace(link, '$1_opening.lzma" as="fetch" crossorigin>');
 }
 
-/** Which points of the program are reached, a byte for each: 1 or 0. */
-async function record() {
+/** Which points of a program are reached, a byte for each: 1 or 0. */
+async function record(module) {
   writeFileSync(program, observed(module));
   const running = await launch();
   let all;

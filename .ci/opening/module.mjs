@@ -19,9 +19,10 @@ export const Section = {
   DATA_COUNT: 12,
 };
 /** What an import or an export is of. */
-export const External = { TABLE: 1, MEMORY: 2, GLOBAL: 3 };
+export const External = { FUNCTION: 0, TABLE: 1, MEMORY: 2, GLOBAL: 3 };
 const UNREACHABLE = 0x00;
 const END = 0x0b;
+const CALL = 0x10;
 const CONSTANT = 0x41;
 const MAGIC = Buffer.from("\0asm\x01\0\0\0", "latin1");
 
@@ -95,9 +96,9 @@ function read(module, see) {
 }
 
 /**
- * The bodies of a module's functions, one after the other: what `rewrite(operators)` makes of each.
- * `operators` is a list of `{ code, bytes }`, the last of them the function's `end`; what comes back is
- * a list of bytes, or `null` for a body that is left out: it traps.
+ * The bodies of a module's functions, one after the other: what `rewrite(operators, place)` makes of each.
+ * `operators` is a list of `{ code, bytes }`, the last of them the function's `end`; `place` counts the bodies;
+ * what comes back is a list of bytes, or `null` for a body that is left out: it traps.
  */
 export function rewritten(module, rewrite) {
   const bodies = [];
@@ -110,11 +111,33 @@ export function rewritten(module, rewrite) {
     } else if (state === State.CODE_OPERATOR) {
       operators.push({ code: result.code, bytes: module.subarray(start, end) });
     } else if (state === State.END_FUNCTION_BODY) {
-      const body = rewrite(operators);
+      const body = rewrite(operators, bodies.length);
       bodies.push(body ? sized(counted(locals), ...body) : sized(Buffer.from([0, UNREACHABLE, END])));
     }
   });
   return counted(bodies);
+}
+
+/** The places of all bodies that the functions exported by these names can come to by calls. */
+export function called(module, names) {
+  const calls = [];
+  const todo = [];
+  let imported = 0;
+  read(module, (state, result) => {
+    if (state === State.IMPORT_SECTION_ENTRY && result.kind === External.FUNCTION) imported += 1;
+    else if (state === State.EXPORT_SECTION_ENTRY && names.includes(Buffer.from(result.field).toString())) todo.push(result.index);
+    else if (state === State.BEGIN_FUNCTION_BODY) calls.push([]);
+    else if (state === State.CODE_OPERATOR && result.code === CALL) calls.at(-1).push(result.funcIndex);
+  });
+  if (todo.length !== names.length) throw new Error(`not all of these are exported: ${names}`);
+  const found = new Set();
+  while (todo.length > 0) {
+    const place = todo.pop() - imported;
+    if (place < 0 || found.has(place)) continue;
+    found.add(place);
+    todo.push(...calls[place]);
+  }
+  return found;
 }
 
 /**
@@ -183,6 +206,14 @@ function signed(value) {
     bytes.push((rest & 0x7f) | (isLast ? 0 : 0x80));
     if (isLast) return bytes;
   }
+}
+
+/** The section of a program's one memory, for a memory that has so many pages as it starts. */
+export function limited(memories, pages) {
+  const [count, flags] = memories;
+  if (count !== 1 || flags > 1) throw new Error("the program has not one plain memory");
+  const [, after] = number(memories, 2);
+  return Buffer.concat([memories.subarray(0, 2), leb(pages), memories.subarray(after)]);
 }
 
 function limits({ initial, maximum }) {

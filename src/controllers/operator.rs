@@ -102,7 +102,6 @@ impl Operator {
     }
 
     /// What a change wakes: the object, or the owner of the pod.
-    #[inline(never)]
     pub fn wakes(&self, change: &Change) -> Woken {
         let mut woken = Woken::default();
         if let Some(pod) = change.object.as_pod() {
@@ -136,7 +135,6 @@ impl Operator {
     }
 
     /// Looks at one object.
-    #[inline(never)]
     pub fn sync(&self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
         let spec = self.spec(key.kind);
         let found = cx.cache.get(key).and_then(|object| Some((object, object.as_generic()?)));

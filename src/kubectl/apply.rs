@@ -18,7 +18,6 @@ use super::show;
 use super::{Api, Output, server_side};
 
 /// Applies a text.
-#[inline(never)]
 pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     let reading = manifest::read(stdin.unwrap_or(""));
     if reading.documents.is_empty() && reading.refusals.is_empty() {
@@ -146,7 +145,6 @@ pub fn with_last_applied(mut object: Object, document: &Document) -> Object {
 
 /// `kubectl apply set-last-applied`: from now on this text counts as applied last, and nothing else
 /// changes.
-#[inline(never)]
 pub fn set_last_applied(
     options: &FromText,
     stdin: Option<&str>,

@@ -38,7 +38,6 @@ impl Words {
 pub type Edit<'e> = &'e mut dyn FnMut(&Object, &mut Value, &mut Output) -> Result<Words, String>;
 
 /// Changes every object that a line names, or, with `--local`, those of the text.
-#[inline(never)]
 pub fn run(
     select: &Select,
     shown: &Shown,

@@ -17,7 +17,6 @@ use super::show;
 use super::{Api, Output};
 
 /// Creates what a text holds.
-#[inline(never)]
 pub fn from_text(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     let shown = options.shown();
     each("create", options, stdin, out, |document, mut object, out| {
@@ -58,7 +57,6 @@ pub fn written(document: &Document, object: &Object, words: &str, shown: &Shown,
 }
 
 /// Replaces what a text holds.
-#[inline(never)]
 pub fn replace(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     let shown = options.shown();
     each("replace", options, stdin, out, |document, object, out| {
@@ -136,7 +134,6 @@ impl FromText {
 }
 
 /// `create KIND NAME` and `run NAME`.
-#[inline(never)]
 pub fn generated(generated: &Generated, api: &mut dyn Api, out: &mut Output) {
     for (kind, value) in &generated.objects {
         let mut value = value.clone();

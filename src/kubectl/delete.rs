@@ -16,7 +16,6 @@ const FORCED: &str = "Warning: Immediate deletion does not wait for confirmation
                       cluster indefinitely.";
 
 /// Deletes what is named on the line or in the text.
-#[inline(never)]
 pub fn run(
     select: &Select,
     options: &Delete,

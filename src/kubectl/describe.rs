@@ -14,7 +14,6 @@ use super::yaml::yaml;
 use super::{Api, Output};
 
 /// Describes what a line names.
-#[inline(never)]
 pub fn run(select: &Select, api: &dyn Api, out: &mut Output) {
     let groups = find(select, api);
     let objects = groups.iter().flat_map(|group| &group.objects);

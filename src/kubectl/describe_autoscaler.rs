@@ -8,7 +8,6 @@ use super::Output;
 use super::describe_policy::Tabs;
 
 /// Describes an autoscaler, but for its Events.
-#[inline(never)]
 pub(super) fn run(object: &Generic, mut tabs: Tabs, out: &mut Output) {
     let meta = &object.metadata;
     let mut annotations = meta.annotations.clone();

@@ -43,7 +43,6 @@ impl Tabs {
 }
 
 /// Describes an object of one of these kinds, but for its Events; false if it is of another.
-#[inline(never)]
 pub fn run(object: &Generic, api: &dyn Api, out: &mut Output) -> bool {
     let mut tabs = Tabs::default();
     tabs.line(["Name:", &object.metadata.name]);

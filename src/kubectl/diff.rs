@@ -17,7 +17,6 @@ const CONTEXT: usize = 3;
 const MAX_LINES: usize = 2_000;
 
 /// Shows what an apply would change.
-#[inline(never)]
 pub fn run(options: &FromText, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     let reading = manifest::read(stdin.unwrap_or(""));
     if reading.documents.is_empty() && reading.refusals.is_empty() {

@@ -32,7 +32,6 @@ const NO_CONTROLLER: &str =
 const NO_CONTROLLER_DELETED: &str = "deleting Pods that declare no controller";
 
 /// Drains the nodes that a line names.
-#[inline(never)]
 pub fn run(select: &Select, options: &Drain, api: &mut dyn Api, out: &mut Output) {
     let mut nodes = Vec::new();
     for found in find(select, api) {

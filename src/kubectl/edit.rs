@@ -10,7 +10,6 @@ use super::yaml::yaml;
 use super::{Api, Next, Output};
 
 /// Hands the objects that a line names to an editor.
-#[inline(never)]
 pub fn run(select: &Select, api: &dyn Api, out: &mut Output) {
     let mut texts = Vec::new();
     for found in find(select, api) {

@@ -11,7 +11,6 @@ use super::resources::find;
 use super::{Api, Output, show};
 
 /// Shows the Events of what a line names, or all of them.
-#[inline(never)]
 pub fn run(select: &Select, view: &View, types: &[String], api: &dyn Api, out: &mut Output) {
     let namespace = select.namespace.as_deref();
     let events = Wanted::new(select, types, api).now(api);

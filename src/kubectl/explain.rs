@@ -13,7 +13,6 @@ const MAX_DEPTH: usize = 12;
 const MAX_LINES: usize = 4_000;
 
 /// `explain deployment.spec.template`.
-#[inline(never)]
 pub fn run(path: &str, recursive: bool, out: &mut Output) {
     let (word, rest) = path.split_once('.').unwrap_or((path, ""));
     let Some(kind) = Kind::of_argument(word) else {
@@ -146,7 +145,6 @@ fn type_name(field: &Field) -> String {
 }
 
 /// All kinds, by group and name.
-#[inline(never)]
 pub fn api_resources(options: &Resources, out: &mut Output) {
     let wanted = |info: &&KindInfo| {
         options.namespaced.is_none_or(|namespaced| info.namespaced == namespaced)
@@ -189,7 +187,6 @@ pub fn api_resources(options: &Resources, out: &mut Output) {
 }
 
 /// All groups with their versions.
-#[inline(never)]
 pub fn api_versions(out: &mut Output) {
     let mut versions: Vec<&str> = Kind::all().iter().map(|info| info.api_version).collect();
     versions.sort_unstable();

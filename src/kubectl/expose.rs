@@ -13,7 +13,6 @@ use super::update::{each, pod_spec_pointer};
 use super::{Api, Output};
 
 /// Makes a Service for the pods of each object.
-#[inline(never)]
 pub fn expose(select: &Select, options: &Expose, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let value = service(object, options)?;
@@ -121,7 +120,6 @@ fn container_ports(kind: Kind, value: &Value) -> Vec<i64> {
 }
 
 /// Makes an autoscaler for each object.
-#[inline(never)]
 pub fn autoscale(select: &Select, options: &Autoscale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let kind = object.kind();

@@ -15,7 +15,6 @@ use super::{Api, Output, show, sort};
 pub const WATCHING: &str = "# -w: these are the rows of this moment";
 
 /// Shows what a line names.
-#[inline(never)]
 pub fn run(select: &Select, view: &View, api: &dyn Api, out: &mut Output) {
     let mut groups = find(select, api);
     let missing: Vec<String> = groups.iter_mut().filter_map(|group| group.missing.take()).collect();

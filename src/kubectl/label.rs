@@ -9,7 +9,6 @@ use super::command::{DryRun, LabelChange, Select};
 use super::{Api, Output};
 
 /// Sets and removes labels or annotations.
-#[inline(never)]
 pub fn run(
     select: &Select,
     change: &LabelChange,

@@ -9,7 +9,6 @@ use super::resources::{find, nothing_found};
 use super::{Api, Output};
 
 /// Prints what containers wrote.
-#[inline(never)]
 pub fn run(logs: &Logs, api: &dyn Api, out: &mut Output) {
     let pods = pods_of(logs, api, out);
     for pod in &pods {

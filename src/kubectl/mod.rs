@@ -193,8 +193,6 @@ fn run_line(line: &str, stdin: Option<&str>, api: &mut dyn Api) -> Output {
     out
 }
 
-/// What a verb does stays a function of its own (`inline(never)`), as do the loops in
-/// `controllers`: the page's first load leaves out what its opening has no use for (`.ci/split`).
 fn execute(command: &Command, stdin: Option<&str>, api: &mut dyn Api, out: &mut Output) {
     match command {
         Command::Get(select, view) => get::run(select, view, api, out),

@@ -12,7 +12,6 @@ use super::update::each;
 use super::{Api, Output};
 
 /// Keeps new pods from nodes, or lets them on again.
-#[inline(never)]
 pub fn cordon(select: &Select, on: bool, shown: &Shown, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| one(object, on, shown.dry_run, api, out));
 }

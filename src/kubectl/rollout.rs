@@ -30,7 +30,6 @@ const KEPT: [&str; 5] = [
 ];
 
 /// Carries out a rollout command on each object.
-#[inline(never)]
 pub fn run(select: &Select, action: &RolloutAction, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         if *action == RolloutAction::Restart && restarts(object.kind()) {

@@ -12,7 +12,6 @@ use super::update::pod_spec_pointer;
 use super::{Api, Output};
 
 /// Sets something in every object that a line names.
-#[inline(never)]
 pub fn run(
     select: &Select,
     what: &Change,

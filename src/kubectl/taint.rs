@@ -46,7 +46,6 @@ fn change(text: &str) -> Result<Change, String> {
 }
 
 /// Sets and removes taints.
-#[inline(never)]
 pub fn run(select: &Select, taints: &Taints, api: &mut dyn Api, out: &mut Output) {
     let changes: Result<Vec<Change>, String> =
         taints.changes.iter().map(|text| change(text)).collect();

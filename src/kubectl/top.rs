@@ -11,7 +11,6 @@ use super::{Api, Output, Table, Usage};
 const MEBIBYTE: i64 = 1 << 20;
 
 /// Shows what pods or nodes use.
-#[inline(never)]
 pub fn run(top: &Top, api: &dyn Api, out: &mut Output) {
     let pods = api.list(Kind::Pod, None);
     // With pods and nothing told of any of them, there is nobody to tell it.

@@ -45,7 +45,6 @@ fn scales(kind: Kind) -> bool {
 }
 
 /// `scale --replicas=N`.
-#[inline(never)]
 pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output) {
     each(select, api, out, |object, api, out| {
         let kind = object.kind();
@@ -104,7 +103,6 @@ pub fn pod_spec_pointer(kind: Kind) -> &'static str {
 }
 
 /// `patch -p ...`.
-#[inline(never)]
 pub fn patch(select: &Select, patch: &Patch, api: &mut dyn Api, out: &mut Output) {
     let parsed: Result<Value, String> = serde_json::from_str(&patch.text)
         .or_else(|_| crate::manifest::value(&patch.text))

@@ -10,7 +10,6 @@ use super::{Api, Output};
 const NO_TIME: &str = "# no time passes while a line runs";
 
 /// Says of each object whether it is as wanted.
-#[inline(never)]
 pub fn run(select: &Select, wait: &Wait, at_once: bool, api: &dyn Api, out: &mut Output) {
     let mut any = false;
     let mut late = false;

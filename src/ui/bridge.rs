@@ -20,14 +20,13 @@ use crate::view::{PassFilter, PassRow, Reason, Session, Stage};
 
 use super::follow::{Follows, merge};
 pub use super::given_out::{Clock, Entry, EventRow, Failed, ScenarioInfo, Story, scenarios};
+use super::prepared::first_session;
 
 /// Both lanes, in the order in which they stand.
 pub const LANES: [LaneId; 2] = [LaneId::Edge, LaneId::Level];
 /// Moments that one frame may compute: the rest comes with the next one.
 const FRAME_BUDGET: u64 = 4_000;
 const CONSOLE_KEPT: usize = 200;
-/// Lines of the log that are shown.
-const LOG_SHOWN: usize = 80;
 /// While time runs, the story is told with every so many changes of the stage.
 const STORY_EVERY: u64 = 3;
 
@@ -53,8 +52,6 @@ const AHEAD_MS: f64 = 2_500.0;
 #[derive(Clone, Copy)]
 pub struct Run {
     session: StoredValue<Session, LocalStorage>,
-    /// The stages as they were looked at last, with the version that they are of.
-    looked: StoredValue<(Option<u64>, [Arc<Stage>; 2]), LocalStorage>,
     /// What each lane's stage shows.
     pub stages: [RwSignal<Arc<Stage>>; 2],
     /// The time.
@@ -85,6 +82,7 @@ pub struct Run {
 pub fn session(link: &str, scenario: Option<&str>) -> (Session, Option<Notice>) {
     match scenario {
         Some(id) if link.is_empty() => (Session::open_shipped(id, None), None),
+        None if link.is_empty() => (first_session(), None),
         _ => Session::from_link(link),
     }
 }
@@ -95,7 +93,6 @@ impl Run {
         let (scenario, only) = (ScenarioInfo::of(session.scenario()), only_lane(&session));
         let run = Run {
             session: StoredValue::new_local(session),
-            looked: StoredValue::new_local(Default::default()),
             stages: [RwSignal::default(), RwSignal::default()],
             clock: RwSignal::default(),
             story: RwSignal::default(),
@@ -120,7 +117,6 @@ impl Run {
         self.only.set(only_lane(&session));
         self.picked.set(None);
         self.session.set_value(session);
-        self.looked.set_value(Default::default());
         self.console.update(Vec::clear);
         self.jumped();
     }
@@ -146,12 +142,7 @@ impl Run {
 
     /// A lane's stage at this very moment, for the canvas.
     pub fn look(&self, lane: LaneId) -> Arc<Stage> {
-        let version = self.read(Session::version);
-        if self.looked.with_value(|looked| looked.0 != Some(version)) {
-            let stages = LANES.map(|lane| Arc::new(self.write(|session| session.stage(lane))));
-            self.looked.set_value((Some(version), stages));
-        }
-        self.looked.with_value(|looked| looked.1[index(lane)].clone())
+        self.write(Session::stages)[index(lane)].clone()
     }
 
     /// The display time, in milliseconds.
@@ -212,16 +203,7 @@ impl Run {
 
     /// Gives out what is told of the run.
     fn tell(&self) {
-        let story = self.read(|session| Story {
-            log: session.log(LOG_SHOWN),
-            bands: session.bands(),
-            marks: session.marks(),
-            gaps: session.gaps().to_vec(),
-            divergences: session.divergences(),
-            costs: session.costs(),
-            futures: session.futures(),
-            dropped: session.futures_dropped(),
-        });
+        let story = self.read(Story::of);
         self.story.set(Arc::new(story));
     }
 

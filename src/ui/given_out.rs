@@ -7,9 +7,12 @@ use crate::api::{Event, EventType, Str};
 use crate::kernel::Time;
 use crate::kubectl::Output;
 use crate::scenario::{Scenario, Text, shipped};
-use crate::view::{Band, Cost, Divergence, Future, Gap, LaneId, LogLine, Mark};
+use crate::view::{Band, Cost, Divergence, Future, Gap, LaneId, LogLine, Mark, Session};
 
 use super::follow::Follows;
+
+/// Lines of the log that are shown.
+const LOG_SHOWN: usize = 80;
 
 /// A scenario, as it is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -123,4 +126,20 @@ pub struct Story {
     pub futures: Arc<[Future]>,
     /// How many were dropped.
     pub dropped: u32,
+}
+
+impl Story {
+    /// What is told of a session.
+    pub fn of(session: &Session) -> Story {
+        Story {
+            log: session.log(LOG_SHOWN),
+            bands: session.bands(),
+            marks: session.marks(),
+            gaps: session.gaps().to_vec(),
+            divergences: session.divergences(),
+            costs: session.costs(),
+            futures: session.futures(),
+            dropped: session.futures_dropped(),
+        }
+    }
 }

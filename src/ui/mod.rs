@@ -23,6 +23,7 @@ mod lane;
 mod look;
 mod menu;
 mod panel;
+mod prepared;
 mod scrubber;
 mod share;
 mod speed;

@@ -9,6 +9,7 @@ use crate::world::Totals;
 use super::costs::Cost;
 use super::futures::Future;
 use super::log::{Divergence, LogLine, Mark};
+use super::stage::Stage;
 use super::story::LogState;
 
 /// A thing, with what it was read for: it is read again when that is another.
@@ -23,19 +24,29 @@ impl<K, T> Default for Known<K, T> {
 impl<K: PartialEq, T: Clone> Known<K, T> {
     /// What is known for this, else what is read now.
     pub fn get(&self, of: K, read: impl FnOnce() -> T) -> T {
-        let known =
-            self.0.borrow().as_ref().filter(|(key, _)| *key == of).map(|(_, it)| it.clone());
-        known.unwrap_or_else(|| {
+        self.find(&of).unwrap_or_else(|| {
             let found = read();
-            *self.0.borrow_mut() = Some((of, found.clone()));
+            self.keep(of, found.clone());
             found
         })
     }
+
+    /// What is known for this.
+    pub fn find(&self, of: &K) -> Option<T> {
+        self.0.borrow().as_ref().filter(|(key, _)| key == of).map(|(_, it)| it.clone())
+    }
+
+    /// From now on this is known.
+    pub fn keep(&self, of: K, it: T) {
+        *self.0.borrow_mut() = Some((of, it));
+    }
 }
 
-/// All that a session keeps so, by `Run::told`.
+/// All that a session keeps so, by `Run::told` if nothing else is said.
 #[derive(Default)]
 pub struct Readings {
+    /// The stages of both lanes, edge first, by `Session::version`.
+    pub stages: Known<u64, [Arc<Stage>; 2]>,
     /// The differing decisions.
     pub divergences: Known<u64, Arc<[Divergence]>>,
     /// The marks of the whole run.

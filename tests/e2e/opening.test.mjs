@@ -59,6 +59,32 @@ for (const options of OPENINGS) {
   });
 }
 
+/** What the page shows of its run: moment, seed, hashes and all that is said on the stage. */
+function run(page) {
+  return page.evaluate(() => {
+    const { time, seed, hashEdge, hashLevel } = document.documentElement.dataset;
+    const names = [...document.querySelectorAll("#stage [aria-label]")].map((one) => one.getAttribute("aria-label"));
+    return { time, seed, hashEdge, hashLevel, names, text: document.getElementById("stage").innerText };
+  });
+}
+
+check("the run that comes with the opening is the one that the whole program computes", { skip }, async (page) => {
+  const opened = await run(page);
+  await page.waitForFunction(() => location.hash.includes("/"));
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.goto(address);
+  await page.waitForSelector(ready, { state: "attached" });
+  assert.deepEqual(await run(page), opened);
+});
+
+check("a pointer that moves over the page before the whole program is there does not stop it", { skip }, async (page) => {
+  const all = await openWithLateWhole(page);
+  for (let y = 20; y < 900; y += 80) await page.mouse.move(y % 160 < 80 ? 20 : 1420, y, { steps: 10 });
+  assert.ok(!all.came, "it has waited for the whole");
+  assert.equal(await page.evaluate(() => history.state), null, "it was loaded again");
+});
+
 check("what is done before the whole program is there waits, and is done", { skip }, async (page) => {
   const all = await openWithLateWhole(page);
   await getDeployments(page);
@@ -131,15 +157,16 @@ check("a program that is cut does what was seen, traps elsewhere, and goes on as
     observed(module),
   );
   const outcome = await run(
-    (first, rest, start, tried, told) => {
+    (first, kept, rest, start, tried, told) => {
       const opening = start(first);
       const done = [() => opening.count(0), () => opening.count(1), () => opening.rare()].map(tried);
       const all = start(rest, { opening });
-      return [...done, all.count(0), all.count(1), all.rare(), opening.table.get(2)(), told];
+      return [...done, start(kept).rare(), all.count(0), all.count(1), all.rare(), opening.table.get(2)(), told];
     },
     opening(module, seen),
+    opening(module, seen, ["rare"]),
     whole(module, []),
   );
   const letter = "h".charCodeAt(0);
-  assert.deepEqual(outcome, [letter, "RuntimeError", "RuntimeError", letter, 9, 3, 3, [1, 5, 2, 2]]);
+  assert.deepEqual(outcome, [letter, "RuntimeError", "RuntimeError", 3, letter, 9, 3, 3, [2, 1, 5, 2, 2]]);
 });

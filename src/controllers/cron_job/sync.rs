@@ -23,7 +23,6 @@ const LAG: Duration = Duration::from_millis(100);
 const START: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
 /// Which CronJobs a change wakes.
-#[inline(never)]
 pub fn wakes(change: &Change, _: &Context<'_>) -> Woken {
     let meta = change.object.meta();
     let key = match change.object.kind() {
@@ -49,7 +48,6 @@ struct Pass<'a> {
 }
 
 /// Decides what to do about the CronJob of this key.
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

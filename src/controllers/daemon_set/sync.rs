@@ -22,7 +22,6 @@ use super::set_view::DaemonSpec;
 const REACH: Reach = Reach { kind: Kind::DaemonSet, selects, collects: Duration::ZERO };
 
 /// Which sets a change wakes. A node may concern all of them.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context<'_>) -> Woken {
     match (change.object.kind(), &*change.object) {
         (Kind::DaemonSet, object) => {
@@ -64,7 +63,6 @@ struct Pass<'a> {
 }
 
 /// Decides what to do about the DaemonSet of this key.
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

@@ -10,7 +10,6 @@ use crate::controllers::{Change, ChangeKind, Context, Woken};
 use super::{claim, fenceposts, matching};
 
 /// The Deployments that a change wakes.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context) -> Woken {
     let mut keys = match &*change.object {
         Object::Deployment(_) => vec![change.key()],

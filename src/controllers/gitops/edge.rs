@@ -27,7 +27,6 @@ impl GitOps {
     }
 
     /// One change.
-    #[inline(never)]
     pub fn on_change(&mut self, change: &Change, cx: &Context) -> Plan {
         let Some(key) = self.concerns(change) else { return Plan::default() };
         match change.object.kind() {

@@ -33,7 +33,6 @@ pub struct Memory {
 
 impl Memory {
     /// Which Jobs a change wakes, and which pods that have lost theirs.
-    #[inline(never)]
     pub fn wakes(&mut self, change: &Change, cx: &Context<'_>) -> Woken {
         match &*change.object {
             object if object.kind() == Kind::Job => {
@@ -65,7 +64,6 @@ impl Memory {
     }
 
     /// Looks at a Job, or at a pod that has lost its Job.
-    #[inline(never)]
     pub fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
         if key.kind == Kind::Pod {
             return sync::release_orphan(key, cx);

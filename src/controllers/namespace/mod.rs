@@ -51,7 +51,6 @@ pub const KINDS: &[Kind] = &[
 ];
 
 /// The namespace itself, if it is on its way out; or that of an object that came or went.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context) -> Woken {
     let object = &change.object;
     let key = match object.kind() {
@@ -66,7 +65,6 @@ pub fn wakes(change: &Change, cx: &Context) -> Woken {
 }
 
 /// One look at a namespace that is on its way out.
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

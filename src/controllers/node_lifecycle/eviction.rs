@@ -61,7 +61,6 @@ impl Evictions {
     }
 
     /// Looks at the pod of this key.
-    #[inline(never)]
     pub fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
         let object = cx.cache.get(key);
         let Some((object, pod)) = object.and_then(|o| Some((o, o.as_pod()?))) else {

@@ -12,7 +12,6 @@ use crate::controllers::{Change, ChangeKind, Context, Woken};
 use super::pods::path_of;
 
 /// Which ReplicaSets a change wakes.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context) -> Woken {
     let mut woken = Woken::default();
     match &*change.object {

@@ -19,7 +19,6 @@ use super::pods::{BURST, creations, deletions, path_of};
 use super::status::{self, Tally, has_all_labels, includes};
 
 /// Decides what to do about the ReplicaSet of this key.
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context) -> Plan {
     sync_in_bursts(key, cx, BURST)
 }

@@ -42,7 +42,6 @@ pub const KINDS: &[Kind] = &[
 
 /// A quota whose spec is new, or, when something has gone, all quotas of its namespace that count
 /// it.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context) -> Woken {
     let object = &change.object;
     let keys = match object.as_generic() {
@@ -84,7 +83,6 @@ fn has_just_ended(change: &Change) -> bool {
 }
 
 /// Counts again (`syncResourceQuota`).
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

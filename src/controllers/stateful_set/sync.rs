@@ -15,7 +15,6 @@ use super::set_view::{SetSpec, SetStatus};
 const REACH: Reach = Reach { kind: Kind::StatefulSet, selects, collects: Duration::ZERO };
 
 /// Which sets a change wakes.
-#[inline(never)]
 pub fn wakes(change: &Change, cx: &Context<'_>) -> Woken {
     if change.object.kind() == Kind::StatefulSet {
         return Woken { keys: vec![change.key()], ..Woken::default() };
@@ -40,7 +39,6 @@ struct Pass<'a> {
 }
 
 /// Decides what to do about the StatefulSet of this key.
-#[inline(never)]
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         return Plan::nothing(Fact::Gone, Fact::Gone);

@@ -101,7 +101,6 @@ fn in_namespace(mut value: Value, kind: Kind, flags: &Flags) -> Value {
     value
 }
 
-#[inline(never)]
 pub(super) fn run(flags: &Flags) -> Result<Command, UsageError> {
     let Some((name, command)) = flags.words.split_first() else {
         return Err(flags.usage("NAME is required for run".into()));

@@ -11,7 +11,6 @@ use super::super::{Api, Output};
 use super::{revision_table, roll_back, unsupported};
 
 /// Carries out `history` or `undo`.
-#[inline(never)]
 pub fn run(
     object: &Arc<Object>,
     action: RolloutAction,

@@ -45,7 +45,6 @@ use set_changed::set_changed;
 type Turn<'a> = (Option<&'a Arc<Object>>, Option<&'a Arc<Object>>);
 
 /// Answers one change.
-#[inline(never)]
 pub fn on_change(change: &Change, cx: &Context, ledger: &mut Ledger) -> Plan {
     let mut plan = Plan::default();
     let is = (!change.is_deletion()).then_some(&change.object);
