@@ -1,6 +1,7 @@
-//! The run that the page opens with, computed when the page is built: `.ci/opening` has the program compute
-//! it, and ships the memory as it is then. So what is loaded first has that run, and need not have what
-//! computes runs. Nothing else depends on it: a program in which nothing was prepared computes it as it opens.
+//! The run that the page opens with, computed when the page is built: `.ci/opening` has the program
+//! compute it, and ships the memory as it is then. So what is loaded first has that run, and need
+//! not have what computes runs. Nothing else depends on it: a program in which nothing was prepared
+//! computes it as it opens.
 
 use std::cell::RefCell;
 
