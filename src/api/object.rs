@@ -36,13 +36,14 @@ impl PartialOrd for ObjectKey {
 /// be compared then: maps of thousands of pods are searched all the time.
 impl Ord for ObjectKey {
     fn cmp(&self, other: &ObjectKey) -> Ordering {
-        let by_text = |one: &Str, other: &Str| match Arc::ptr_eq(one, other) {
-            true => Ordering::Equal,
-            false => one.cmp(other),
-        };
-        let by_kind = self.kind.cmp(&other.kind);
-        let by_namespace = by_kind.then_with(|| by_text(&self.namespace, &other.namespace));
-        by_namespace.then_with(|| by_text(&self.name, &other.name))
+        if self.kind != other.kind || !Arc::ptr_eq(&self.namespace, &other.namespace) {
+            let by_kind = self.kind.cmp(&other.kind);
+            let by_namespace = by_kind.then_with(|| self.namespace.cmp(&other.namespace));
+            if by_namespace.is_ne() {
+                return by_namespace;
+            }
+        }
+        self.name.cmp(&other.name)
     }
 }
 

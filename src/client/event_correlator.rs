@@ -5,8 +5,10 @@
 //! Kubernetes forgets the least recently used of 4096 keys; here the oldest goes, which no run
 //! reaches. Of the messages that share a key it drops any one where here the smallest hash goes.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use hashbrown::HashTable;
 
 use crate::api::{Event, Str, Timestamp};
 use crate::kernel::{Time, stable_hash};
@@ -77,91 +79,80 @@ impl EventCorrelator {
         // `getSpamKey`.
         let spam = key_of(about, &["spam", kind_of(&event)]);
         let (mut event, key, is_combined) = self.combine(event, about, now);
-        let earlier = self.told.get(key);
-        if let Some(told) = earlier {
-            event.metadata.name = told.name.clone();
-            event.first_timestamp = told.first;
-            event.count = told.count.saturating_add(1);
-        } else {
-            event.count = 1;
-        }
-        let (name, first) = (event.metadata.name.clone(), event.first_timestamp);
-        self.told.put(key, Told { count: event.count, name, first });
+        let told = self.told.entry(key, || {
+            let (name, first) = (event.metadata.name.clone(), event.first_timestamp);
+            Told { count: 0, name, first }
+        });
+        told.count = told.count.saturating_add(1);
+        event.count = told.count;
+        event.metadata.name = told.name.clone();
+        event.first_timestamp = told.first;
         self.may_tell(spam, now).then_some(Observed { event, is_combined })
     }
 
     /// `EventAggregate`: the Event, or the one that stands for many, with the key to count it by.
     fn combine(&mut self, mut event: Event, about: u64, now: Time) -> (Event, u64, bool) {
         let (own, shared) = (event_key(&event, about), similar_key(&event, about));
-        let known = self.similar.take(shared);
-        let fresh = |known: &Similar| now.since(known.last) <= SIMILAR_WITHIN;
-        let mut similar = known.filter(fresh).unwrap_or_default();
+        let similar = self.similar.entry(shared, Similar::default);
+        if now.since(similar.last) > SIMILAR_WITHIN {
+            similar.messages.clear();
+        }
         let message = stable_hash(0, event.message.as_bytes());
         if let Err(place) = similar.messages.binary_search(&message) {
             similar.messages.insert(place, message);
         }
         similar.last = now;
-        let combines = similar.messages.len() >= MAX_SIMILAR;
-        if combines {
-            similar.messages.remove(0);
-        }
-        self.similar.put(shared, similar);
-        if !combines {
+        if similar.messages.len() < MAX_SIMILAR {
             return (event, own, false);
         }
+        similar.messages.remove(0);
         event.message = Str::from(format!("{COMBINED}{}", event.message));
         (event, shared, true)
     }
 
     fn may_tell(&mut self, key: u64, now: Time) -> bool {
         let full = REFILL * self.burst.unwrap_or(BURST);
-        let known = self.spam.get(key).copied();
-        let mut allowance = known.unwrap_or(Allowance { saved: full, since: now });
+        let allowance = self.spam.entry(key, || Allowance { saved: full, since: now });
         allowance.saved = (allowance.saved + now.since(allowance.since)).min(full);
         allowance.since = now;
         let may = allowance.saved >= REFILL;
         if may {
             allowance.saved -= REFILL;
         }
-        self.spam.put(key, allowance);
         may
     }
 }
 
-/// A memory of so many keys: the oldest go first.
+/// A memory of so many keys, which are hashes: the oldest go first.
 #[derive(Clone, Debug)]
 struct Bounded<V> {
-    values: BTreeMap<u64, V>,
+    values: HashTable<(u64, V)>,
     order: VecDeque<u64>,
 }
 
 impl<V> Default for Bounded<V> {
     fn default() -> Self {
-        Bounded { values: BTreeMap::new(), order: VecDeque::new() }
+        Bounded { values: HashTable::new(), order: VecDeque::new() }
     }
 }
 
 impl<V> Bounded<V> {
-    fn get(&self, key: u64) -> Option<&V> {
-        self.values.get(&key)
-    }
-
-    /// Takes a value out that is about to be put back.
-    fn take(&mut self, key: u64) -> Option<V> {
-        self.values.remove(&key)
-    }
-
-    fn put(&mut self, key: u64, value: V) {
-        if self.values.insert(key, value).is_some() {
-            return;
-        }
-        if self.values.len() > self.order.len() {
+    /// What is remembered under a key; for a new one, `first`.
+    fn entry(&mut self, key: u64, first: impl FnOnce() -> V) -> &mut V {
+        if self.values.find(key, |(own, _)| *own == key).is_none() {
             self.order.push_back(key);
+            self.drop_oldest();
         }
+        let entry = self.values.entry(key, |(own, _)| *own == key, |(own, _)| *own);
+        &mut entry.or_insert_with(|| (key, first())).into_mut().1
+    }
+
+    fn drop_oldest(&mut self) {
         if self.order.len() > MAX_KEYS
             && let Some(oldest) = self.order.pop_front()
+            && let Ok(entry) = self.values.find_entry(oldest, |(own, _)| *own == oldest)
         {
-            self.values.remove(&oldest);
+            entry.remove();
         }
     }
 }
@@ -242,9 +233,10 @@ mod tests {
     fn no_more_than_so_many_keys_are_remembered() {
         let mut memory = Bounded::default();
         for key in 0..MAX_KEYS as u64 + 5 {
-            memory.put(key, key);
+            memory.entry(key, || key);
         }
         assert_eq!((memory.values.len(), memory.order.len()), (MAX_KEYS, MAX_KEYS));
-        assert_eq!((memory.get(4), memory.get(5)), (None, Some(&5)));
+        let knows = |key: u64| memory.values.find(key, |(own, _)| *own == key).is_some();
+        assert_eq!((knows(4), knows(5)), (false, true));
     }
 }

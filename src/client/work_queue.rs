@@ -35,15 +35,22 @@ pub enum Added {
     Refused,
 }
 
+/// A key that must be processed.
+#[derive(Clone, Copy, Debug)]
+struct Dirty {
+    /// How many adds it stands for.
+    adds: u32,
+    /// That of the first of them.
+    rank: Rank,
+}
+
 /// A queue of keys without duplicates.
 #[derive(Clone, Debug)]
 pub struct WorkQueue<K> {
-    queue: VecDeque<K>,
-    /// How many adds each dirty key stands for.
-    dirty: BTreeMap<K, u32>,
+    /// In the order of ranks.
+    queue: VecDeque<(Rank, K)>,
+    dirty: BTreeMap<K, Dirty>,
     processing: BTreeSet<K>,
-    /// Of dirty keys, where that is not the default.
-    ranks: BTreeMap<K, Rank>,
     /// Whether every add of a key stands in `queue` by itself, also while a worker has the key.
     keeps_all: bool,
     shutting_down: bool,
@@ -59,7 +66,6 @@ impl<K> Default for WorkQueue<K> {
             queue: VecDeque::new(),
             dirty: BTreeMap::new(),
             processing: BTreeSet::new(),
-            ranks: BTreeMap::new(),
             keeps_all: false,
             shutting_down: false,
             draining: false,
@@ -78,59 +84,53 @@ impl<K: Ord + Clone> WorkQueue<K> {
         if merges {
             // Each key waits once: where it stands first, or when its worker is done.
             let mut seen = self.processing.clone();
-            self.queue.retain(|key| seen.insert(key.clone()));
+            self.queue.retain(|(_, key)| seen.insert(key.clone()));
         } else {
             // Those that wait for their worker stand in the queue from now on.
-            let behind = self.processing.iter().filter(|key| self.dirty.contains_key(*key));
-            self.queue.extend(behind.cloned());
-            self.dirty.values_mut().for_each(|adds| *adds = 1);
+            let behind = |key: &K| Some((self.dirty.get(key)?.rank, key.clone()));
+            self.queue.extend(self.processing.iter().filter_map(behind));
+            self.dirty.values_mut().for_each(|dirty| dirty.adds = 1);
         }
     }
 
-    fn keep(&mut self, key: K) -> Added {
-        *self.dirty.entry(key.clone()).or_insert(0) += 1;
+    fn keep(&mut self, key: K, rank: Rank) -> Added {
+        let dirty = self.dirty.entry(key.clone()).or_insert(Dirty { adds: 0, rank });
+        dirty.adds += 1;
+        let rank = dirty.rank;
         let is_processing = self.processing.contains(&key);
-        self.line_up(key);
+        self.line_up(key, rank);
         if is_processing { Added::WhileProcessing } else { Added::Queued }
     }
 
-    fn rank(&self, key: &K) -> Rank {
-        self.ranks.get(key).copied().unwrap_or_default()
-    }
-
-    fn line_up(&mut self, key: K) {
-        let rank = self.rank(&key);
-        let place = self.queue.partition_point(|other| self.rank(other) <= rank);
-        self.queue.insert(place, key);
-    }
-
-    /// Marks the key as one that must be processed, in its turn. One that waits already keeps its
-    /// place.
-    pub fn add_ranked(&mut self, key: K, rank: Rank) -> Added {
-        if rank != Rank::default() && !self.shutting_down && !self.dirty.contains_key(&key) {
-            self.ranks.insert(key.clone(), rank);
-        }
-        self.add(key)
+    fn line_up(&mut self, key: K, rank: Rank) {
+        let place = self.queue.partition_point(|(other, _)| *other <= rank);
+        self.queue.insert(place, (rank, key));
     }
 
     /// Marks the key as one that must be processed.
     pub fn add(&mut self, key: K) -> Added {
+        self.add_ranked(key, Rank::default())
+    }
+
+    /// Marks the key as one that must be processed, in its turn. One that is marked already keeps
+    /// its rank.
+    pub fn add_ranked(&mut self, key: K, rank: Rank) -> Added {
         if self.shutting_down {
             return Added::Refused;
         }
         if self.keeps_all && (self.queue.len() < COPIES_MAX || !self.dirty.contains_key(&key)) {
-            return self.keep(key);
+            return self.keep(key, rank);
         }
         let is_processing = self.processing.contains(&key);
-        if let Some(adds) = self.dirty.get_mut(&key) {
-            *adds = adds.saturating_add(1);
+        if let Some(dirty) = self.dirty.get_mut(&key) {
+            dirty.adds = dirty.adds.saturating_add(1);
             return if is_processing { Added::WhileProcessing } else { Added::Merged };
         }
-        self.dirty.insert(key.clone(), 1);
+        self.dirty.insert(key.clone(), Dirty { adds: 1, rank });
         if is_processing {
             return Added::WhileProcessing;
         }
-        self.line_up(key);
+        self.line_up(key, rank);
         Added::Queued
     }
 
@@ -138,27 +138,27 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// the worker should end if the queue [is shutting down](WorkQueue::is_shutting_down), and come
     /// again otherwise.
     pub fn get(&mut self) -> Option<K> {
-        let key = if self.keeps_all { self.take_copy()? } else { self.queue.pop_front()? };
-        if !self.keeps_all {
+        let key = if self.keeps_all {
+            self.take_copy()?
+        } else {
+            let (_, key) = self.queue.pop_front()?;
             self.dirty.remove(&key);
-        }
-        if !self.dirty.contains_key(&key) {
-            self.ranks.remove(&key);
-        }
+            key
+        };
         self.processing.insert(key.clone());
         Some(key)
     }
 
     /// The first copy of a key that no worker has.
     fn take_copy(&mut self) -> Option<K> {
-        let place = self.queue.iter().position(|key| !self.processing.contains(key))?;
-        let key = self.queue.remove(place)?;
-        let left = self.dirty.get(&key).map_or(0, |adds| adds.saturating_sub(1));
+        let is_free = |(_, key): &(Rank, K)| !self.processing.contains(key);
+        let place = self.queue.iter().position(is_free)?;
+        let (_, key) = self.queue.remove(place)?;
+        let waits_again = || self.queue.iter().any(|(_, other)| *other == key);
         // What merged above the bound is handed out with the last copy.
-        if left == 0 || !self.queue.contains(&key) {
-            self.dirty.remove(&key);
-        } else {
-            self.dirty.insert(key.clone(), left);
+        match self.dirty.get_mut(&key) {
+            Some(dirty) if dirty.adds > 1 && waits_again() => dirty.adds -= 1,
+            _ => _ = self.dirty.remove(&key),
         }
         Some(key)
     }
@@ -168,9 +168,9 @@ impl<K: Ord + Clone> WorkQueue<K> {
     pub fn done(&mut self, key: &K) {
         if let Some(key) = self.processing.take(key)
             && !self.keeps_all
-            && self.dirty.contains_key(&key)
+            && let Some(dirty) = self.dirty.get(&key)
         {
-            self.line_up(key);
+            self.line_up(key, dirty.rank);
         }
     }
 
@@ -187,12 +187,12 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// The keys that wait, in order, each with the number of adds that it stands for.
     pub fn iter(&self) -> impl Iterator<Item = (&K, u32)> {
         let adds = |key| if self.keeps_all { 1 } else { self.merged(key) };
-        self.queue.iter().map(move |key| (key, adds(key)))
+        self.queue.iter().map(move |(_, key)| (key, adds(key)))
     }
 
     /// How many adds wait behind the key: 0 if it need not be processed.
     pub fn merged(&self, key: &K) -> u32 {
-        self.dirty.get(key).copied().unwrap_or(0)
+        self.dirty.get(key).map_or(0, |dirty| dirty.adds)
     }
 
     /// The keys that workers have, in the order of keys.
@@ -306,7 +306,7 @@ mod tests {
         queue.done(&"a");
         let order: Vec<_> = std::iter::from_fn(|| queue.get()).collect();
         assert_eq!(order, ["b", "c", "e", "d", "a"]);
-        assert!(queue.ranks.is_empty(), "nothing is remembered of what was handed out");
+        assert!(queue.dirty.is_empty(), "nothing is remembered of what was handed out");
     }
 
     #[test]
@@ -405,8 +405,8 @@ mod tests {
                 }
                 let waiting: Vec<_> = queue.iter().map(|(key, adds)| (*key, adds)).collect();
                 prop_assert_eq!(waiting, reference.waiting());
-                prop_assert!(queue.queue.iter().all(|key| queue.merged(key) > 0));
-                prop_assert!(queue.queue.iter().all(|key| !queue.is_processing(key)));
+                prop_assert!(queue.queue.iter().all(|(_, key)| queue.merged(key) > 0));
+                prop_assert!(queue.queue.iter().all(|(_, key)| !queue.is_processing(key)));
             }
         }
     }

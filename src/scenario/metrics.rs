@@ -105,7 +105,6 @@ impl Series {
 fn measure(world: &World, queued: u64) -> Sample {
     let totals = world.totals();
     let sum = |f: fn(&crate::world::Process) -> u64| world.processes().map(f).sum();
-    let oldest = world.flights().filter(|(_, flight)| !flight.background).map(|(_, f)| f.sent);
     let (wanted, ready) = world.wanted_and_ready();
     Sample {
         at: world.now(),
@@ -117,7 +116,7 @@ fn measure(world: &World, queued: u64) -> Sample {
         reads: totals.calls.saturating_sub(totals.writes),
         writes: totals.writes,
         watch_events: totals.watch_events,
-        stale: oldest.min().map_or(Duration::ZERO, |sent| world.now().since(sent)),
+        stale: world.oldest_flight().map_or(Duration::ZERO, |sent| world.now().since(sent)),
         wanted,
         ready,
         waiting: 0,

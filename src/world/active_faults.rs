@@ -262,7 +262,7 @@ impl World {
                         && flight.fate == Fate::Intact
                         && trap.matches(&flight.event)
                 })
-                .map(|(number, _)| *number)
+                .map(|(number, _)| number)
                 .take(trap.count as usize)
                 .collect();
             for number in under_way {

@@ -15,9 +15,17 @@ use super::world::World;
 
 impl World {
     pub(super) fn record_event(&mut self, id: ControllerId, note: EventNote) {
-        let event = new_event(&note, source_of(id, &note.reason, self), self.now);
         let now = self.now;
+        let host = match id {
+            ControllerId::Kubelet(node) => Some(self.node_name(node)),
+            _ => None,
+        };
         let Some(process) = self.processes.get_mut(&id) else { return };
+        let component = component_of(id, &note.reason);
+        let reporter = process.reporter.as_ref().filter(|r| *r.source.component == *component);
+        let reporter = reporter.cloned().unwrap_or_else(|| Reporter::new(component, host));
+        let event = new_event(&note, &reporter, now);
+        process.reporter = Some(reporter);
         let Some(observed) = process.recorder.correlate(event, now) else { return };
         let mut event = observed.event;
         let (namespace, name) = (event.metadata.namespace.clone(), event.metadata.name.clone());
@@ -30,27 +38,40 @@ impl World {
     }
 }
 
-fn source_of(id: ControllerId, reason: &str, world: &World) -> EventSource {
-    let host = match id {
-        ControllerId::Kubelet(node) => Some(world.node_name(node)),
-        _ => None,
-    };
-    // The node controller evicts through a component with a name of its own.
-    let component = match reason {
+/// What all Events of one component have in common.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    source: EventSource,
+    /// `reportingComponent` and `reportingInstance`.
+    rest: Rest,
+}
+
+impl Reporter {
+    fn new(component: &str, host: Option<Str>) -> Reporter {
+        let instance = host.as_deref().unwrap_or("");
+        let fields = [("reportingComponent", component), ("reportingInstance", instance)];
+        let rest = Rest::from(fields.map(|(field, value)| (field.to_string(), value.into())));
+        Reporter { source: EventSource { component: component.into(), host }, rest }
+    }
+}
+
+/// The node controller evicts through a component with a name of its own.
+fn component_of(id: ControllerId, reason: &str) -> &'static str {
+    match reason {
         "TaintManagerEviction" => "taint-eviction-controller",
         _ => id.component(),
-    };
-    EventSource { component: component.into(), host }
+    }
 }
 
 /// The Event of a note. Its name is the object's and, as in Kubernetes, a number that comes from
 /// the time; so that two at the same moment differ, from what it says too.
-fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
+fn new_event(note: &EventNote, reporter: &Reporter, now: Time) -> Event {
     let (meta, kind) = (note.about.meta(), note.about.kind());
     let namespace: Str = match &*meta.namespace {
         "" => "default".into(),
         _ => meta.namespace.clone(),
     };
+    let source = &reporter.source;
     let (field, host) = (note.field_path.as_deref(), source.host.as_deref());
     let from = [&*source.component, host.unwrap_or("")];
     let words = [&*note.reason, &note.message, field.unwrap_or("")].into_iter().chain(from);
@@ -69,18 +90,14 @@ fn new_event(note: &EventNote, source: EventSource, now: Time) -> Event {
         },
         reason: note.reason.clone(),
         message: note.message.as_str().into(),
-        source,
+        source: source.clone(),
         kind: note.kind,
         count: 1,
         first_timestamp: at,
         last_timestamp: at,
+        rest: reporter.rest.clone(),
         ..Event::default()
     };
-    let reporter = [
-        ("reportingComponent", event.source.component.to_string()),
-        ("reportingInstance", event.source.host.as_deref().unwrap_or("").to_string()),
-    ];
-    event.rest = Rest::from(reporter.map(|(field, value)| (field.to_string(), value.into())));
     event.metadata.name = [&*meta.name, ".", &number].concat().into();
     event.metadata.namespace = namespace;
     event.metadata.creation_timestamp = at;

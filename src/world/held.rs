@@ -101,7 +101,6 @@ impl World {
     /// Messages that are held, with their numbers: those on the wire, and those at a door.
     pub fn held(&self) -> impl Iterator<Item = (u64, &Flight)> + '_ {
         let on_wire = self.flights.iter().filter(|(_, flight)| flight.fate == Fate::HeldOnWire);
-        let on_wire = on_wire.map(|(id, flight)| (*id, flight));
         on_wire.chain(self.held_changes.iter().map(|(id, held)| (*id, &held.flight)))
     }
 

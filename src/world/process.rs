@@ -15,6 +15,7 @@ use crate::client::work_queue::COPIES_MAX;
 use crate::controllers::{Change, ChangeKind, Context, PassRun};
 use crate::kernel::{Rng, Time};
 
+use super::events::Reporter;
 use super::knob::Manner;
 use super::mind::Mind;
 use super::options::{Flavour, Knobs};
@@ -48,6 +49,8 @@ pub struct Process {
     pub expectations: UidTrackingExpectations,
     /// What it told in Events.
     pub recorder: EventCorrelator,
+    /// As whom it told the last of them.
+    pub(super) reporter: Option<Reporter>,
     /// The controller's own memory.
     pub mind: Mind,
     /// Passes under way, by number.
@@ -120,6 +123,7 @@ impl Process {
             limiter: knobs.limiter(),
             expectations: UidTrackingExpectations::default(),
             recorder: EventCorrelator::default(),
+            reporter: None,
             mind,
             active: BTreeMap::new(),
             causes: BTreeMap::new(),

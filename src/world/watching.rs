@@ -188,6 +188,9 @@ impl World {
     /// Hands over what was held back for a successor and not beyond this moment.
     pub(super) fn let_through(&mut self, owner: ControllerId, moment: Time) {
         let Some(process) = self.processes.get_mut(&owner) else { return };
+        if process.held_back.is_empty() {
+            return;
+        }
         let all = std::mem::take(&mut process.held_back);
         let (due, left) = all.into_iter().partition(|(until, ..)| *until <= moment);
         process.held_back = left;

@@ -18,12 +18,14 @@ use crate::node::registration::{lease_object, node_object};
 use super::ControllerId;
 use super::active_faults::ActiveFaults;
 use super::election::Candidate;
+use super::flights::Flights;
 use super::git::Repository;
 use super::held::HeldChanges;
 use super::metrics::MetricsServer;
 use super::mind::Mind;
 use super::options::Options;
 use super::process::Process;
+use super::processes::Processes;
 use super::provider::Provider;
 use super::record::{Cause, Occurrence, Record};
 use super::requests::RequestInFlight;
@@ -41,13 +43,13 @@ pub struct World {
     /// Entries of the agenda that are not mere upkeep.
     pub(super) foreground: u64,
     pub(super) api: ApiServer,
-    pub(super) processes: BTreeMap<ControllerId, Process>,
+    pub(super) processes: Processes,
     pub(super) kubelets: Vec<Kubelet>,
     /// Whether each node reaches the API server.
     pub(super) connected: Vec<bool>,
     pub(super) streams: Vec<Stream>,
     pub(super) stream_index: StreamIndex,
-    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) flights: Flights,
     /// How many of them are shown.
     pub(super) flying: usize,
     pub(super) requests: BTreeMap<u64, RequestInFlight>,
@@ -109,12 +111,12 @@ impl World {
             agenda: Agenda::default(),
             foreground: 0,
             api: ApiServer::new(seed).with_built_in_objects(),
-            processes: BTreeMap::new(),
+            processes: Processes::default(),
             kubelets: Vec::new(),
             connected: Vec::new(),
             streams: Vec::new(),
             stream_index: StreamIndex::default(),
-            flights: BTreeMap::new(),
+            flights: Flights::default(),
             flying: 0,
             requests: BTreeMap::new(),
             next_message: 0,
@@ -195,7 +197,7 @@ impl World {
         let enabled = process.knobs.enabled;
         let first = self.streams.len();
         process.streams = (first..first + Mind::kinds(id).len()).collect();
-        self.processes.insert(id, process);
+        self.processes.insert(process);
         for kind in Mind::kinds(id) {
             let node = match id {
                 ControllerId::Kubelet(node) => Some(self.node_name(node)),
@@ -305,7 +307,12 @@ impl World {
 
     /// Watch events under way, with their numbers.
     pub fn flights(&self) -> impl Iterator<Item = (u64, &Flight)> + '_ {
-        self.flights.iter().map(|(id, flight)| (*id, flight))
+        self.flights.iter()
+    }
+
+    /// When the oldest of them that is shown left.
+    pub fn oldest_flight(&self) -> Option<Time> {
+        self.flights.oldest()
     }
 
     /// Requests and answers under way, with their numbers.

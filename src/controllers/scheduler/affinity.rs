@@ -57,6 +57,16 @@ impl NodeAffinity {
         selected && self.required.as_ref().is_none_or(one_of)
     }
 
+    /// Whether `allows` says yes to every node.
+    pub fn allows_all(&self) -> bool {
+        self.selector.is_empty() && self.required.is_none()
+    }
+
+    /// Whether it likes some nodes better than others.
+    pub fn prefers_some(&self) -> bool {
+        !self.preferred.is_empty()
+    }
+
     /// The nodes that it names, if every term that is required names some; none are left where the
     /// terms contradict themselves (`PreFilter`).
     pub fn named(&self) -> Option<BTreeSet<Str>> {

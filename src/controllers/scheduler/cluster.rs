@@ -27,6 +27,8 @@ pub struct NodeInfo {
     pub object: Option<Arc<Object>>,
     /// Whether the Node says in which zone it is.
     pub is_zoned: bool,
+    /// Whether the Node is known to be neither cordoned nor tainted.
+    pub is_open: bool,
     /// What pods may request of it.
     pub allocatable: Resources,
     /// What its pods request.
@@ -222,6 +224,7 @@ impl Cluster {
         let info = &mut self.nodes[index];
         info.allocatable = Resources::of(&node.status.allocatable);
         info.is_zoned = node.metadata.labels.contains_key(ZONE);
+        info.is_open = !node.spec.unschedulable && node.spec.taints.is_empty();
         info.object = Some(object.clone());
     }
 
@@ -229,7 +232,7 @@ impl Cluster {
     pub fn remove_node(&mut self, name: &Str) {
         if let Ok(index) = self.position(name) {
             let info = &mut self.nodes[index];
-            (info.object, info.is_zoned) = (None, false);
+            (info.object, info.is_zoned, info.is_open) = (None, false, false);
             info.allocatable = Resources::default();
             self.drop_if_empty(index);
         }

@@ -103,6 +103,14 @@ impl<'a> Incoming<'a> {
         let affinity = NodeAffinity::of(&pod.spec);
         Incoming { pod, usage: Usage::of(&pod.spec), named: affinity.named(), affinity }
     }
+
+    /// Whether `filter` comes down to `node_resources_fit` on a node that is open.
+    pub fn wants_room_only(&self) -> bool {
+        self.pod.spec.node_name.is_none()
+            && self.named.is_none()
+            && self.affinity.allows_all()
+            && self.usage.ports.is_empty()
+    }
 }
 
 /// All filters but PodTopologySpread and InterPodAffinity, which look at all nodes first.

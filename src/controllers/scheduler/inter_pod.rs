@@ -167,6 +167,11 @@ impl InterPod {
         found
     }
 
+    /// Whether the filter says yes to every node.
+    pub fn allow_all(&self) -> bool {
+        self.affinity.is_empty() && self.anti_affinity.is_empty() && self.kept_away.is_empty()
+    }
+
     /// The filter.
     pub fn filter(&self, node: &Node) -> Verdict {
         let reject = |reason, resolvable| Err(Rejection { reasons: vec![reason], resolvable });

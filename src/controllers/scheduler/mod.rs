@@ -295,12 +295,15 @@ fn is_called_otherwise(before: &Object, pod: &Pod) -> bool {
 
 /// Whether this scheduler is to find a node for a pod.
 fn awaits_scheduling(pod: &Pod) -> bool {
+    if pod.spec.node_name.is_some() || pod.is_finished() {
+        return false;
+    }
     let own = pod.spec.rest.get("schedulerName");
     let own = own.and_then(|name| name.as_str()).unwrap_or_default();
     let gates = pod.spec.rest.get("schedulingGates");
     let gated = gates.and_then(|gates| gates.as_array()).is_some_and(|g| !g.is_empty());
     let ours = own.is_empty() || own == "default-scheduler";
-    pod.spec.node_name.is_none() && !pod.is_finished() && ours && !gated
+    ours && !gated
 }
 
 /// Whether a pod that waits changed so that it may fit now. Its status does not count: the
@@ -352,9 +355,22 @@ pub fn choose(
     }
     let spread = Spread::of(incoming.pod, &incoming.affinity, cluster);
     let neighbours = InterPod::of(incoming.pod, cluster);
+    let wants_room_only = nominees.is_empty()
+        && incoming.wants_room_only()
+        && spread.allows_all()
+        && neighbours.allow_all();
     let (mut unfit, mut fitting) = (Unfit::default(), Vec::new());
     for place in 0..cluster.nodes().len() {
-        if cluster.nodes()[place].object.is_none() {
+        let info = &cluster.nodes()[place];
+        if info.object.is_none() {
+            continue;
+        }
+        // Most pods meet most nodes like this, and all nodes are asked for every pod.
+        if wants_room_only && info.is_open {
+            match filters::node_resources_fit(&incoming.usage.request, info) {
+                Ok(()) => fitting.push(place),
+                Err(rejection) => unfit.count(place, &rejection),
+            }
             continue;
         }
         let verdict = nominees::verdict(cluster, nominees, incoming, place, |cluster| {

@@ -18,6 +18,11 @@ use super::spread::Spread;
 pub struct Nominees(BTreeMap<ObjectKey, Placement>);
 
 impl Nominees {
+    /// Whether no pod was promised a node.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes a waiting pod as it is now. One whose promise does not stand in its status yet keeps
     /// it: the write is under way.
     pub fn observe(&mut self, pod: &Pod, before: Option<&Object>) {
@@ -78,7 +83,7 @@ pub fn verdict(
     alone: impl FnOnce(&Cluster) -> Verdict,
 ) -> Verdict {
     // This is asked for every node, and most clusters never promise anything.
-    if nominees.0.is_empty() {
+    if nominees.is_empty() {
         return alone(cluster);
     }
     let promised = nominees.before(incoming.pod, &cluster.nodes()[place].name);

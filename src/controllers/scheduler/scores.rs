@@ -29,7 +29,8 @@ pub struct Share {
     pub weight: i64,
 }
 
-/// The sum of the weighed scores of each fitting node, given by their places in the cluster.
+/// The sum of the weighed scores of each fitting node, given by their places in the cluster. A
+/// plugin that gives all nodes the same is left out: that decides nothing.
 pub fn score(
     incoming: &Incoming<'_>,
     cluster: &Cluster,
@@ -44,16 +45,20 @@ pub fn score(
             *total += score * weight;
         }
     };
-    let shares: Vec<_> = infos().map(|info| requested(&incoming.usage, info)).collect();
-    if !shares.iter().all(|shares| is_best_effort(shares)) {
-        add(shares.iter().map(|shares| balanced_allocation(shares)).collect(), 1);
+    let shares = |info| requested(&incoming.usage, info);
+    // The pod wants the same of each node.
+    if infos().next().is_some_and(|info| !is_best_effort(&shares(info))) {
+        add(infos().map(|info| balanced_allocation(&shares(info))).collect(), 1);
     }
-    let bad: Vec<i64> =
-        infos().map(|info| info.node().map_or(0, |n| untolerated(incoming.pod, n))).collect();
-    add(taint_toleration(&bad), TAINTS_WEIGHT);
-    let liked: Vec<i64> =
-        infos().map(|info| info.node().map_or(0, |n| incoming.affinity.preference(n))).collect();
-    add(node_affinity(&liked), AFFINITY_WEIGHT);
+    if !infos().all(|info| info.is_open) {
+        let bad = infos().map(|info| info.node().map_or(0, |n| untolerated(incoming.pod, n)));
+        add(taint_toleration(&bad.collect::<Vec<_>>()), TAINTS_WEIGHT);
+    }
+    if incoming.affinity.prefers_some() {
+        let liked = |node| incoming.affinity.preference(node);
+        let liked = infos().map(|info| info.node().map_or(0, liked));
+        add(node_affinity(&liked.collect::<Vec<_>>()), AFFINITY_WEIGHT);
+    }
     if spread.scores() {
         add(spread.score(cluster, fitting), SPREAD_WEIGHT);
     }

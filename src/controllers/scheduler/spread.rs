@@ -44,6 +44,8 @@ impl Rule {
 #[derive(Clone, Debug)]
 struct Counted {
     rule: Rule,
+    /// Every node is a domain of its own.
+    by_host: bool,
     on_node: Vec<u32>,
     /// In each domain, over the nodes that take part.
     in_domain: BTreeMap<Str, i64>,
@@ -88,12 +90,7 @@ impl Spread {
         }
         let rule =
             |key: &str, max_skew| Rule { max_skew, topology_key: key.into(), ..Rule::default() };
-        let counted = |rule| Counted {
-            rule,
-            on_node: on_node.clone(),
-            in_domain: BTreeMap::new(),
-            itself: 1,
-        };
+        let counted = |rule| Counted::of(rule, on_node.clone(), 1);
         let mut soft = vec![counted(rule(HOSTNAME, 3))];
         if cluster.nodes().iter().any(|info| info.is_zoned) {
             let mut zones = counted(rule(ZONE, 5));
@@ -101,6 +98,11 @@ impl Spread {
             soft.push(zones);
         }
         Spread { hard: Vec::new(), soft, built_in: true }
+    }
+
+    /// Whether the filter says yes to every node.
+    pub fn allows_all(&self) -> bool {
+        self.hard.is_empty()
     }
 
     /// The filter: no node may get further ahead of the emptiest domain than a hard rule allows.
@@ -154,6 +156,11 @@ impl Spread {
 }
 
 impl Counted {
+    fn of(rule: Rule, on_node: Vec<u32>, itself: i64) -> Counted {
+        let by_host = &*rule.topology_key == HOSTNAME;
+        Counted { rule, by_host, on_node, in_domain: BTreeMap::new(), itself }
+    }
+
     fn sum_up(&mut self, cluster: &Cluster, takes_part: impl Fn(&Node, &Rule) -> bool) {
         for (info, count) in cluster.nodes().iter().zip(&self.on_node) {
             let Some(node) = info.node().filter(|node| takes_part(node, &self.rule)) else {
@@ -168,7 +175,7 @@ impl Counted {
     /// In how many domains these nodes are.
     fn domains(&self, nodes: &[(usize, Option<&Node>)]) -> usize {
         let known = nodes.iter().filter_map(|(_, node)| *node);
-        if &*self.rule.topology_key == HOSTNAME {
+        if self.by_host {
             return known.count();
         }
         let domains: std::collections::BTreeSet<_> =
@@ -179,7 +186,7 @@ impl Counted {
     /// How many pods count against a node. A node without a hostname label is its own host: a
     /// kubelet would have set the label.
     fn count(&self, place: usize, node: &Node) -> Option<i64> {
-        if &*self.rule.topology_key == HOSTNAME {
+        if self.by_host {
             return self.on_node.get(place).map(|count| i64::from(*count));
         }
         let domain = node.metadata.labels.get(&self.rule.topology_key)?;
@@ -234,7 +241,7 @@ fn count_selected(rule: Rule, pod: &Pod, cluster: &Cluster) -> Counted {
         }
     }
     let itself = selector.is_some_and(|s| s.matches(&pod.metadata.labels));
-    Counted { rule, on_node, in_domain: BTreeMap::new(), itself: i64::from(itself) }
+    Counted::of(rule, on_node, i64::from(itself))
 }
 
 fn add(sum: &mut [u32], counts: &[u32]) {
