@@ -73,11 +73,14 @@ fn is_drawn_alike(one: Option<&PodCell>, other: Option<&PodCell>) -> bool {
     }
 }
 
+/// The pod that is in a place, and the look of the one that has just left it.
+type Gone = (Option<(Str, PodLook)>, Option<PodLook>);
+
 #[component]
 pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
     let pod = RwSignal::from(pods.at(place));
     // The one that was here before shrinks away under the one that comes.
-    let gone = Memo::new(move |before: Option<&(Option<(Str, PodLook)>, Option<PodLook>)>| {
+    let gone = Memo::new(move |before: Option<&Gone>| {
         let now = pod.with(|pod| pod.as_ref().map(|pod| (pod.uid.clone(), pod.state)));
         let last = before.and_then(|(last, _)| last.as_ref());
         let left = last.filter(|last| now.as_ref().is_none_or(|now| now.0 != last.0));
@@ -97,28 +100,36 @@ pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
 }
 
 /// The number of the button for the pod in a place. Another pod gets another one, which grows in;
-/// after a jump in time the one that is there is given to it: to make hundreds anew would be slow.
+/// after a jump in time the one that is there is given to it, and stays out of sight where there is
+/// none: to make hundreds anew would be slow.
 fn button_of(lane: Lane, pod: RwSignal<Option<PodCell>>) -> Memo<Option<u32>> {
-    let made = StoredValue::new((None::<Str>, 0));
+    let made = StoredValue::new((None::<Str>, None::<u32>, 0));
     Memo::new(move |_| {
         let now = pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone()));
-        let mut number = 0;
-        made.update_value(|(last, made)| {
-            if *last != now && (last.is_none() || !lane.is_quiet()) {
+        let quiet = lane.is_quiet();
+        let mut number = None;
+        made.update_value(|(last, button, made)| {
+            if now.is_none() {
+                *button = button.filter(|_| quiet);
+            } else if *last != now && !(quiet && button.is_some()) {
                 *made += 1;
+                *button = Some(*made);
             }
             last.clone_from(&now);
-            number = *made;
+            number = *button;
         });
-        now.map(|_| number)
+        number
     })
 }
 
 #[component]
 fn Pod(lane: Lane, pod: RwSignal<Option<PodCell>>) -> impl IntoView {
     let page = Page::get();
-    let look =
-        Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
+    let is_here = Memo::new(move |_| pod.with(Option::is_some));
+    let look = Memo::new(move |before: Option<&PodLook>| {
+        let look = pod.with(|pod| pod.as_ref().map(|pod| pod.state));
+        look.or(before.copied()).unwrap_or(PodLook::Unknown)
+    });
     let says = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default()));
     // Hundreds of titles that nobody points at would be written with each jump in time.
     let pointed = RwSignal::new(false);
@@ -147,8 +158,9 @@ fn Pod(lane: Lane, pod: RwSignal<Option<PodCell>>) -> impl IntoView {
     };
     view! {
         <button
-            class="pod"
+            class:pod=move || is_here.get()
             class:settled=lane.is_quiet()
+            hidden=move || !is_here.get()
             data-look=move || look_key(look.get())
             data-pod=move || pod.with(|pod| pod.as_ref().map(|pod| pod.key.name.to_string()))
             tabindex="-1"
@@ -216,7 +228,10 @@ pub fn look_key(look: PodLook) -> &'static str {
 /// Arrow keys go through the buttons of a list; there they do not step through time.
 pub fn rove(list: Option<Element>, event: &KeyboardEvent) {
     let Some(list) = list else { return };
-    if !event.ctrl_key() && !event.meta_key() && dom::rove(&list, "button", &event.key()) {
+    if !event.ctrl_key()
+        && !event.meta_key()
+        && dom::rove(&list, "button:not([hidden])", &event.key())
+    {
         event.prevent_default();
     }
 }
