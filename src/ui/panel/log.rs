@@ -27,30 +27,16 @@ pub fn Log() -> impl IntoView {
     });
     // Whoever has scrolled up to read is left there.
     let follow = StoredValue::new(true);
-    // Where the page itself has scrolled to. Rows that come into sight may turn out to be higher
-    // than was thought: then that is the end no more, but the reader has not left it.
-    let led = StoredValue::new(None::<i32>);
     let scrolled = move |_| {
         if let Some(list) = list.get_untracked() {
             let left = list.scroll_height() - list.scroll_top() - list.client_height();
-            let follows = left < NEAR_PX || led.get_value() == Some(list.scroll_top());
-            follow.set_value(follows);
-            if !follows {
-                led.set_value(None);
-            }
+            follow.set_value(left < NEAR_PX);
         }
     };
     Effect::new(move || {
         rows.track();
         if let (Some(list), true) = (list.get(), follow.get_value()) {
-            let to_end = move || {
-                list.set_scroll_top(list.scroll_height());
-                led.try_set_value(Some(list.scroll_top()));
-            };
-            request_animation_frame(move || {
-                to_end();
-                request_animation_frame(to_end);
-            });
+            request_animation_frame(move || list.set_scroll_top(list.scroll_height()));
         }
     });
     view! {
