@@ -242,6 +242,10 @@ pub(super) fn is_doomed(fate: Fate) -> bool {
 }
 
 pub(super) fn font(brush: &Brush, bold: bool) {
+    // To set it works out the style of the page.
+    if brush.bold.replace(Some(bold)) == Some(bold) {
+        return;
+    }
     let size = 12.0 * brush.places.unit;
     let weight = if bold { 650 } else { 400 };
     let family = &brush.palette.mono;

@@ -9,6 +9,8 @@ mod rings;
 mod struck;
 pub mod track;
 
+use std::cell::Cell;
+
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
@@ -36,6 +38,8 @@ pub struct LaneCanvas {
     places: Option<Places>,
     sides: labels::Sides,
     hits: Vec<Hit>,
+    /// Whether the context's font is the bold one; none: it is neither.
+    bold: Cell<Option<bool>>,
 }
 
 /// How far from a dot a finger or a mouse may be.
@@ -54,6 +58,7 @@ impl LaneCanvas {
             places: None,
             sides: labels::Sides::default(),
             hits: Vec::new(),
+            bold: Cell::new(None),
         })
     }
 
@@ -86,9 +91,12 @@ impl LaneCanvas {
     pub fn draw(&mut self, run: &Run, stage: &Stage, shown: f64, still: bool) {
         if self.places.is_none() {
             self.places = Places::measure(&self.circuit, &self.canvas, &self.context);
+            // A canvas of another size has forgotten its font.
+            self.bold.set(None);
         }
         let Some(places) = &self.places else { return };
-        let brush = Brush { context: &self.context, palette: &self.palette, places, run, shown };
+        let (context, palette, bold) = (&self.context, &self.palette, &self.bold);
+        let brush = Brush { context, palette, places, run, shown, bold };
         self.context.clear_rect(0.0, 0.0, places.width, places.height);
         rings::draw(&brush, stage, still);
         self.hits.clear();
@@ -107,6 +115,7 @@ struct Brush<'a> {
     places: &'a Places,
     run: &'a Run,
     shown: f64,
+    bold: &'a Cell<Option<bool>>,
 }
 
 impl Brush<'_> {

@@ -111,6 +111,7 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
         >
             <button
                 class="row-open"
+                class:worded=move || row.with(|row| row.as_ref().is_some_and(is_worded))
                 aria-haspopup="dialog"
                 tabindex=if first { "0" } else { "-1" }
                 on:click=open
@@ -138,6 +139,11 @@ fn kind(row: &BoardRow) -> String {
         Some(short) => short.to_ascii_uppercase(),
         None => info.kind.to_owned(),
     }
+}
+
+/// A kind that counts no pods tells its state in words.
+fn is_worded(row: &BoardRow) -> bool {
+    row.simulated && row.words.is_some()
 }
 
 fn ending(row: &BoardRow) -> String {

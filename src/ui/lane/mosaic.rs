@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use leptos::prelude::*;
 
+use crate::api::Str;
 use crate::ui::i18n::tr;
 use crate::ui::menu::place_of;
 use crate::ui::state::{Page, What};
@@ -37,8 +38,10 @@ fn columns(places: u32) -> u32 {
 }
 
 #[component]
-pub fn Mosaic(lane: Lane, node: Memo<Option<NodeView>>) -> impl IntoView {
+pub fn Mosaic(lane: Lane, name: Str) -> impl IntoView {
     let page = Page::get();
+    let found = name.clone();
+    let node = lane.part(move |stage| stage.nodes.iter().find(|node| node.name == found).cloned());
     let grid = Memo::new(move |before: Option<&u32>| {
         let places = node.with(|node| {
             let pods = node.iter().flat_map(|node| &node.pods);
@@ -52,11 +55,8 @@ pub fn Mosaic(lane: Lane, node: Memo<Option<NodeView>>) -> impl IntoView {
     };
     let size = move || format!("0 0 {} {}", grid.get() * 10, grid.get() * 5);
     let open = move |event: leptos::ev::MouseEvent| {
-        let name = node.with_untracked(|node| node.as_ref().map(|node| node.name.clone()));
-        if let Some(name) = name {
-            let (at, by_pointer) = place_of(&event);
-            page.open_menu(lane.id, What::Pods(name), at, by_pointer);
-        }
+        let (at, by_pointer) = place_of(&event);
+        page.open_menu(lane.id, What::Pods(name.clone()), at, by_pointer);
     };
     let label = move || node.with(|node| node.as_ref().map(summary).unwrap_or_default());
     view! {

@@ -2,21 +2,48 @@
 
 use leptos::prelude::*;
 
-use crate::api::{Kind, ObjectKey};
+use crate::api::{Kind, ObjectKey, Str};
 use crate::ui::i18n::tr;
 use crate::ui::icon::{icon, sign};
 use crate::ui::menu::place_of;
 use crate::ui::state::{Page, What};
-use crate::view::NodeView;
+use crate::view::{NodeView, Stage};
 
 use super::Lane;
 use super::mosaic::Mosaic;
-use super::pods::{Cell, Pods};
+use super::pods::{CELLS, Cell, Pods};
 
 /// Places drawn at least, one row of four.
 const PLACES: u32 = 4;
-/// A node with more pods than this draws them as a mosaic.
-const CELLS: u32 = 24;
+
+/// A node without its pods: what is drawn of it changes less often than they do.
+#[derive(Clone, Copy, PartialEq)]
+struct Head {
+    powered: bool,
+    connected: bool,
+    ready: bool,
+    unschedulable: bool,
+    pods: usize,
+    /// Places that are in use, and free ones before them.
+    used: u32,
+}
+
+impl Head {
+    fn of(node: &NodeView) -> Head {
+        Head {
+            powered: node.powered,
+            connected: node.connected,
+            ready: node.ready,
+            unschedulable: node.unschedulable,
+            pods: node.pods.len(),
+            used: node.pods.last().map_or(0, |pod| pod.place + 1),
+        }
+    }
+}
+
+fn find<'a>(stage: &'a Stage, name: &str) -> Option<&'a NodeView> {
+    stage.nodes.iter().find(|node| *node.name == *name)
+}
 
 #[component]
 pub fn Nodes(lane: Lane) -> impl IntoView {
@@ -36,14 +63,7 @@ pub fn Nodes(lane: Lane) -> impl IntoView {
                 <For
                     each=move || names.get()
                     key=|name| name.clone()
-                    children=move |name| {
-                        let found = name.clone();
-                        let node = lane
-                            .part(move |stage| {
-                                stage.nodes.iter().find(|node| node.name == found).cloned()
-                            });
-                        view! { <Machine lane=lane name=name.to_string() node=node/> }
-                    }
+                    children=move |name| view! { <Machine lane=lane name=name/> }
                 />
             </ul>
         </div>
@@ -52,36 +72,34 @@ pub fn Nodes(lane: Lane) -> impl IntoView {
 }
 
 #[component]
-fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoView {
+fn Machine(lane: Lane, name: Str) -> impl IntoView {
     let page = Page::get();
+    let found = name.clone();
+    let node = lane.part(move |stage| find(stage, &found).map(Head::of));
     // Rows that were needed once stay: a node does not shrink under the reader's eyes.
     let places = Memo::new(move |before: Option<&u32>| {
-        let used = node.with(|node| {
-            let pods = node.iter().flat_map(|node| &node.pods);
-            pods.map(|pod| pod.place + 1).max().unwrap_or(0)
-        });
+        let used = node.get().map_or(0, |node| node.used);
         used.next_multiple_of(4).max(PLACES).max(before.copied().unwrap_or(0))
     });
     let crowded = Memo::new(move |_| places.get() > CELLS);
-    let flag = move |f: fn(&NodeView) -> bool| node.with(|node| node.as_ref().is_some_and(f));
+    let flag = move |f: fn(&Head) -> bool| node.get().as_ref().is_some_and(f);
     let target = name.clone();
     let open = move |event: leptos::ev::MouseEvent| {
         let (at, by_pointer) = place_of(&event);
-        page.open_menu(lane.id, What::Node(target.as_str().into()), at, by_pointer);
+        page.open_menu(lane.id, What::Node(target.clone()), at, by_pointer);
     };
-    let key = ObjectKey::new(Kind::Node, "", name.as_str());
+    let key = ObjectKey::new(Kind::Node, "", name.clone());
     let press = move |event: leptos::ev::KeyboardEvent| {
         super::inspects(page, lane.id, &event, Some(key.clone()));
     };
-    let label = name.clone();
-    let pods = Memo::new(move |_| {
-        node.with(|node| node.as_ref().map(|node| node.pods.clone()).unwrap_or_default())
-    });
-    let state = move || node.with(|node| node.as_ref().map(signs));
+    let (label, crowd) = (name.clone(), name.clone());
+    let found = name.clone();
+    let pods = Pods::follow(lane, move |stage| find(stage, &found).map_or(&[], |node| &node.pods));
+    let state = move || node.get().as_ref().map(signs);
     view! {
         <li
             class="node"
-            data-node=name.clone()
+            data-node=name.to_string()
             class:off=move || flag(|node| !node.powered)
             class:cut=move || flag(|node| !node.connected)
         >
@@ -89,11 +107,11 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
                 class="node-open"
                 tabindex="-1"
                 aria-haspopup="dialog"
-                aria-label=move || format!("{label} {}", node.with(|node| spoken(node.as_ref())))
+                aria-label=move || format!("{label} {}", spoken(node.get().as_ref()))
                 on:click=open
                 on:keydown=press
             >
-                <span class="mono">{name.clone()}</span>
+                <span class="mono">{name.to_string()}</span>
                 {state}
                 {icon("chevron")}
             </button>
@@ -101,7 +119,7 @@ fn Machine(lane: Lane, name: String, node: Memo<Option<NodeView>>) -> impl IntoV
                 when=move || crowded.get()
                 fallback=move || view! { <Cells lane=lane pods=pods places=places/> }
             >
-                <Mosaic lane=lane node=node/>
+                <Mosaic lane=lane name=crowd.clone()/>
             </Show>
         </li>
     }
@@ -123,7 +141,7 @@ fn Cells(lane: Lane, pods: Pods, places: Memo<u32>) -> impl IntoView {
 }
 
 /// What is unusual about a node, in small signs.
-fn signs(node: &NodeView) -> AnyView {
+fn signs(node: &Head) -> AnyView {
     let power = (!node.powered).then(|| sign("power", tr!(nodes.off)));
     let cut = (!node.connected).then(|| sign("cut", tr!(nodes.cut)));
     let cordon = node.unschedulable.then(|| sign("cordon", tr!(nodes.cordoned)));
@@ -132,11 +150,11 @@ fn signs(node: &NodeView) -> AnyView {
 }
 
 /// The same for ears.
-fn spoken(node: Option<&NodeView>) -> String {
+fn spoken(node: Option<&Head>) -> String {
     let Some(node) = node else {
         return String::new();
     };
-    let mut text = tr!(nodes.pods, n = node.pods.len());
+    let mut text = tr!(nodes.pods, n = node.pods);
     for (holds, word) in [
         (!node.powered, tr!(nodes.off)),
         (!node.connected, tr!(nodes.cut)),
@@ -154,11 +172,9 @@ fn spoken(node: Option<&NodeView>) -> String {
 #[component]
 fn Tray(lane: Lane) -> impl IntoView {
     const SHOWN: u32 = 12;
-    let pods = lane.part(|stage| stage.tray.clone());
-    let waiting = Memo::new(move |_| pods.with(Vec::len));
-    let places = Memo::new(move |_| {
-        pods.with(|pods| pods.iter().map(|pod| pod.place + 1).max().unwrap_or(0).min(SHOWN))
-    });
+    let pods = Pods::follow(lane, |stage| &stage.tray);
+    let waiting = lane.part(|stage| stage.tray.len());
+    let places = lane.part(|stage| stage.tray.last().map_or(0, |pod| pod.place + 1).min(SHOWN));
     let more = move || {
         let hidden = waiting.get().saturating_sub(SHOWN as usize);
         (hidden > 0).then(|| format!("+{hidden}"))

@@ -12,23 +12,79 @@ use crate::ui::i18n::tr;
 use crate::ui::menu::{lines, place_of};
 use crate::ui::state::{Page, What};
 use crate::ui::words;
-use crate::view::{PodCell, PodLook};
+use crate::view::{PodCell, PodLook, Stage};
 
 use super::Lane;
 
-/// The pods of one node, or of none, each with its place.
-pub type Pods = Memo<Vec<PodCell>>;
+/// Places in which pods are drawn one by one.
+pub const CELLS: u32 = 24;
+
+type Place = ArcRwSignal<Option<PodCell>>;
+
+/// The pods of one node, or of none, each in its place: a place hears of its own pod alone, so
+/// that a jump in time costs no more than what it changes.
+#[derive(Clone, Copy)]
+pub struct Pods(StoredValue<Vec<Place>>);
+
+impl Pods {
+    /// Follows what is found on the stage, in the order of the places.
+    pub fn follow(lane: Lane, find: impl Fn(&Stage) -> &[PodCell] + 'static) -> Pods {
+        let pods = Pods(StoredValue::default());
+        lane.stage.with_untracked(|stage| pods.show(find(stage)));
+        Effect::new(move || lane.stage.with(|stage| pods.show(find(stage))));
+        pods
+    }
+
+    fn show(&self, pods: &[PodCell]) {
+        let used = pods.last().map_or(0, |pod| pod.place + 1).min(CELLS);
+        if let Some(last) = used.checked_sub(1) {
+            self.at(last);
+        }
+        let mut pods = pods.iter().peekable();
+        self.0.with_value(|places| {
+            for (at, place) in (0..).zip(places) {
+                let now = pods.next_if(|pod| pod.place == at);
+                if place.with_untracked(|before| !is_drawn_alike(before.as_ref(), now)) {
+                    place.set(now.cloned());
+                }
+            }
+        });
+    }
+
+    fn at(&self, place: u32) -> Place {
+        let place = place as usize;
+        self.0.update_value(|places| {
+            let size = places.len().max(place + 1);
+            places.resize_with(size, Place::default);
+        });
+        self.0.with_value(|places| places[place].clone())
+    }
+}
+
+/// Since when a pod has its look, and whose it is, is not drawn.
+fn is_drawn_alike(one: Option<&PodCell>, other: Option<&PodCell>) -> bool {
+    let drawn = |pod: &'_ PodCell| (pod.state, pod.restarts);
+    match (one, other) {
+        (Some(one), Some(other)) => {
+            let same = one.uid == other.uid && one.key == other.key && one.status == other.status;
+            same && drawn(one) == drawn(other)
+        }
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
+/// The pod that is in a place, and the look of the one that has just left it.
+type Gone = (Option<(Str, PodLook)>, Option<PodLook>);
 
 #[component]
 pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
-    let pod =
-        Memo::new(move |_| pods.with(|pods| pods.iter().find(|pod| pod.place == place).cloned()));
+    let pod = RwSignal::from(pods.at(place));
     // The one that was here before shrinks away under the one that comes.
-    let gone = Memo::new(move |before: Option<&(Option<PodCell>, Option<PodLook>)>| {
-        let now = pod.get();
+    let gone = Memo::new(move |before: Option<&Gone>| {
+        let now = pod.with(|pod| pod.as_ref().map(|pod| (pod.uid.clone(), pod.state)));
         let last = before.and_then(|(last, _)| last.as_ref());
-        let left = last.filter(|last| now.as_ref().is_none_or(|now| now.uid != last.uid));
-        let left = left.filter(|_| !lane.is_quiet()).map(|left| left.state);
+        let left = last.filter(|last| now.as_ref().is_none_or(|now| now.0 != last.0));
+        let left = left.filter(|_| !lane.is_quiet()).map(|(_, look)| *look);
         (now, left)
     });
     let going = Memo::new(move |_| gone.with(|(_, left)| *left));
@@ -44,30 +100,39 @@ pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
 }
 
 /// The number of the button for the pod in a place. Another pod gets another one, which grows in;
-/// after a jump in time the one that is there is given to it: to make hundreds anew would be slow.
-fn button_of(lane: Lane, pod: Memo<Option<PodCell>>) -> Memo<Option<u32>> {
-    let made = StoredValue::new((None::<Str>, 0));
+/// after a jump in time the one that is there is given to it, and stays out of sight where there is
+/// none: to make hundreds anew would be slow.
+fn button_of(lane: Lane, pod: RwSignal<Option<PodCell>>) -> Memo<Option<u32>> {
+    let made = StoredValue::new((None::<Str>, None::<u32>, 0));
     Memo::new(move |_| {
         let now = pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone()));
-        let mut number = 0;
-        made.update_value(|(last, made)| {
-            if *last != now && (last.is_none() || !lane.is_quiet()) {
+        let quiet = lane.is_quiet();
+        let mut number = None;
+        made.update_value(|(last, button, made)| {
+            if now.is_none() {
+                *button = button.filter(|_| quiet);
+            } else if *last != now && !(quiet && button.is_some()) {
                 *made += 1;
+                *button = Some(*made);
             }
             last.clone_from(&now);
-            number = *made;
+            number = *button;
         });
-        now.map(|_| number)
+        number
     })
 }
 
 #[component]
-fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
+fn Pod(lane: Lane, pod: RwSignal<Option<PodCell>>) -> impl IntoView {
     let page = Page::get();
-    let look =
-        Memo::new(move |_| pod.with(|pod| pod.as_ref().map_or(PodLook::Unknown, |pod| pod.state)));
-    let title = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default()));
-    let title = move || title.get();
+    let is_here = Memo::new(move |_| pod.with(Option::is_some));
+    let look = Memo::new(move |before: Option<&PodLook>| {
+        let look = pod.with(|pod| pod.as_ref().map(|pod| pod.state));
+        look.or(before.copied()).unwrap_or(PodLook::Unknown)
+    });
+    let says = Memo::new(move |_| pod.with(|pod| pod.as_ref().map(describe).unwrap_or_default()));
+    // Hundreds of titles that nobody points at would be written with each jump in time.
+    let pointed = RwSignal::new(false);
     let restarts = Memo::new(move |_| {
         let restarts = pod.with(|pod| pod.as_ref().map_or(0, |pod| pod.restarts));
         (restarts > 0).then_some(restarts)
@@ -93,18 +158,23 @@ fn Pod(lane: Lane, pod: Memo<Option<PodCell>>) -> impl IntoView {
     };
     view! {
         <button
-            class="pod"
+            class:pod=move || is_here.get()
             class:settled=lane.is_quiet()
+            hidden=move || !is_here.get()
             data-look=move || look_key(look.get())
             data-pod=move || pod.with(|pod| pod.as_ref().map(|pod| pod.key.name.to_string()))
             tabindex="-1"
             aria-haspopup="dialog"
-            aria-label=title
-            title=title
+            aria-label=move || says.get()
+            title=move || pointed.get().then(|| says.get())
+            on:pointerenter=move |_| pointed.set(true)
+            on:pointerleave=move |_| pointed.set(false)
             on:click=open
             on:keydown=press
         >
-            {move || drawing(look.get())}
+            <svg class="glyph" viewBox="0 0 24 24" aria-hidden="true">
+                <use href=move || sprite(look.get())></use>
+            </svg>
             {move || restarts.get().map(|n| view! { <small class="restarts">{n}</small> })}
         </button>
     }
@@ -129,10 +199,14 @@ pub fn describe(pod: &PodCell) -> String {
 pub fn drawing(look: PodLook) -> AnyView {
     view! {
         <svg class="glyph" data-look=look_key(look) viewBox="0 0 24 24" aria-hidden="true">
-            <use href=format!("#pod-{}", look_key(look))></use>
+            <use href=sprite(look)></use>
         </svg>
     }
     .into_any()
+}
+
+fn sprite(look: PodLook) -> String {
+    format!("#pod-{}", look_key(look))
 }
 
 /// A look's name in attributes.
@@ -154,7 +228,10 @@ pub fn look_key(look: PodLook) -> &'static str {
 /// Arrow keys go through the buttons of a list; there they do not step through time.
 pub fn rove(list: Option<Element>, event: &KeyboardEvent) {
     let Some(list) = list else { return };
-    if !event.ctrl_key() && !event.meta_key() && dom::rove(&list, "button", &event.key()) {
+    if !event.ctrl_key()
+        && !event.meta_key()
+        && dom::rove(&list, "button:not([hidden])", &event.key())
+    {
         event.prevent_default();
     }
 }

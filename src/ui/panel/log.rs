@@ -10,7 +10,7 @@ use crate::ui::format;
 use crate::ui::i18n::tr;
 use crate::ui::state::Page;
 use crate::ui::words;
-use crate::view::{Happening, LogLine, reuse};
+use crate::view::{Happening, LogLine, LoopId, PassView, reuse};
 
 /// So near to the bottom, the reader is taken along.
 const NEAR_PX: i32 = 40;
@@ -118,38 +118,76 @@ fn numbered(lines: &[LogLine]) -> Vec<(usize, LogLine)> {
     out
 }
 
+/// Of a pass, and most are, a row keeps what it is made of after a jump too: only its words change.
 #[component]
 fn Line(line: ArcRwSignal<LogLine>) -> impl IntoView {
     let page = Page::get();
-    let (shown, class) = (line.clone(), line.clone());
-    let go = move |_| page.go(shown.with_untracked(|line| line.at));
-    let content = move || line.with(|line| content(page, line));
+    let line = RwSignal::from(line);
+    let go = move |_| page.go(line.with_untracked(|line| line.at));
+    let at = move || line.with(|line| format::clock(line.at));
+    let is_pass = Memo::new(move |_| line.with(|line| pass_of(line).is_some()));
+    let content = move || match is_pass.get() {
+        true => pass(line),
+        false => line.with(|line| content(page, line)),
+    };
     view! {
-        <li class=move || class.with(|line| kind(&line.what))>
+        <li class=move || line.with(|line| kind(&line.what))>
             <button on:click=go title=move || tr!(log.go)>
-                {content}
+                <time class="mono">{at}</time>
+                <span>{content}</span>
             </button>
         </li>
     }
     .into_any()
 }
 
+fn pass_of(line: &LogLine) -> Option<(LaneId, LoopId, &PassView)> {
+    match (line.lane, &line.what) {
+        (Some(lane), Happening::Pass(id, pass)) => Some((lane, *id, pass)),
+        _ => None,
+    }
+}
+
+/// A pass, whichever the line tells of.
+fn pass(line: RwSignal<LogLine>) -> AnyView {
+    let part = move |say: fn(LaneId, LoopId, &PassView) -> String| {
+        // Nothing, should the line be about to be another kind of line.
+        move || {
+            line.with(|line| {
+                pass_of(line).map(|(lane, id, pass)| say(lane, id, pass)).unwrap_or_default()
+            })
+        }
+    };
+    view! {
+        <span class=part(|lane, _, _| chip(lane).to_owned())>
+            {part(|lane, _, _| words::lane_word(lane).to_owned())}
+        </span>
+        " "
+        <b>{part(|_, id, pass| words::loop_on(id, pass.node.as_deref()))}</b>
+        " "
+        {part(|_, _, pass| words::pass(pass))}
+        " "
+        <small>{part(|_, _, pass| words::woken(&pass.woken_by))}</small>
+    }
+    .into_any()
+}
+
+fn chip(lane: LaneId) -> &'static str {
+    match lane {
+        LaneId::Edge => "chip edge",
+        LaneId::Level => "chip level",
+    }
+}
+
+/// All other lines.
 fn content(page: Page, line: &LogLine) -> AnyView {
     let (at, lane) = (line.at, line.lane);
     let chip = lane.map(|lane| {
-        let class = match lane {
-            LaneId::Edge => "chip edge",
-            LaneId::Level => "chip level",
-        };
-        view! { <span class=class>{words::lane_word(lane)}</span>" " }
+        view! { <span class=chip(lane)>{words::lane_word(lane)}</span>" " }
     });
     let given = typed(line);
     let cost = given.map(|text| super::costs::below(page, at, text.to_string(), lane, None));
-    view! {
-        <time class="mono">{format::clock(at)}</time>
-        <span>{chip}{text(&line.what)}{cost}</span>
-    }
-    .into_any()
+    view! { {chip}{text(&line.what)}{cost} }.into_any()
 }
 
 fn kind(what: &Happening) -> &'static str {

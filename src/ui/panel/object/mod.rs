@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use crate::api::ObjectKey;
 use crate::ui::bridge::{LANES, LaneId};
+use crate::ui::dom;
 use crate::ui::i18n::tr;
 use crate::ui::state::{Page, Tab};
 use crate::ui::words as common;
@@ -45,6 +46,11 @@ pub fn ObjectTab() -> impl IntoView {
                 page.inspected.set(Some(first));
             }
         }
+    });
+    // The style sheet makes room for it, and need not look for it in the whole page.
+    Effect::new(move || match wide.get() && page.tab.get() == Tab::Object {
+        true => dom::mark("wide", "true"),
+        false => dom::unmark("wide"),
     });
     let lanes = move || match (page.run.only.get(), which.get()) {
         (Some(only), _) => vec![only],
