@@ -115,7 +115,11 @@ pub fn Panel() -> impl IntoView {
         .into_any()
     };
     view! {
-        <aside class="panel" data-tab=move || id(page.tab.get()) aria-label=move || tr!(panel.title)>
+        <aside
+            class="panel"
+            data-tab=move || id(page.tab.get())
+            aria-label=move || tr!(panel.title)
+        >
             <div class="tabs" role="tablist" node_ref=tabs on:keydown=rove>
                 {TABS.map(one).collect_view()}
             </div>
