@@ -18,6 +18,19 @@ check("opens with two lanes, paused, with one hint", {}, async (page) => {
   assert.equal(await pods(page, "level").count(), 2);
 });
 
+check("a lane stays as wide as it is, however many pods wait for a node", { path: at("doubled-event", 9) }, async (page) => {
+  await run(page, "kubectl scale rs web --replicas=40");
+  await page.locator("#stage").focus();
+  for (let i = 0; i < 30; i++) await page.keyboard.press("ArrowRight");
+  assert.ok((await lane(page, "level").locator(".tray .pod").count()) > 0, "no pod waits");
+  const outside = await page.evaluate(() => {
+    const ends = (element) => element.getBoundingClientRect().right;
+    const lanes = [...document.querySelectorAll("[data-lane]:has(.machines)")];
+    return lanes.flatMap((lane) => [...lane.querySelectorAll(".tray, .node")].filter((one) => ends(one) > ends(lane)).length);
+  });
+  assert.deepEqual(outside, [0, 0]);
+});
+
 check("a converged cluster shows three ready pods on three nodes", { path: at("lost-event", 9) }, async (page) => {
   for (const id of ["edge", "level"]) {
     await comesTo(page, id, "converged");
