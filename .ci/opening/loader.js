@@ -13,13 +13,14 @@ const [packed, address] = ["_opening.lzma", "_whole.wasm"].map((end) => import.m
 // Kept in the history, which is there in any frame, and outlives loading the page again.
 const WITH_THE_WHOLE = "with the whole";
 const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
+// Not told of: what is merely pointed at, and that the page is hidden, which stops what plays; nothing does.
 const HOVERS = ["pointermove", "pointerover", "pointerout", "pointerenter", "pointerleave", "visibilitychange"];
 // The opening was cut for the page as it opens by these: without a link to a moment, or other wishes.
 const PLAIN = /^(\?(embed|present)=1)?$/;
 // Lets a module take the opening's place; there is none once the whole has done so.
 let goOn;
 
-/** The opening, as it is asked for and kept: a third smaller than by gzip. */
+/** The opening, as it is asked for and kept: a quarter smaller than by gzip. */
 export async function unpacked() {
   const response = await fetch(packed);
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);

@@ -12,22 +12,14 @@ pub struct Shipped {
 }
 
 /// The name of the one that the page opens with.
-pub const DEFAULT: &str = FIRST.id;
-
-macro_rules! file {
-    ($id:expr) => {
-        Shipped { id: $id, text: include_str!(concat!("shipped/", $id, ".yaml")) }
-    };
-}
+pub const DEFAULT: &str = SHIPPED[0].id;
 
 macro_rules! files {
     ($($id:literal)*) => {
-        const SHIPPED: &[Shipped] = &[$(file!($id)),*];
+        const SHIPPED: &[Shipped] =
+            &[$(Shipped { id: $id, text: include_str!(concat!("shipped/", $id, ".yaml")) }),*];
     };
 }
-
-/// Apart from the others, so that opening the page comes to no other text.
-const FIRST: Shipped = file!("lost-event");
 
 files! {
     "lost-event"
@@ -56,12 +48,12 @@ pub fn shipped() -> &'static [Shipped] {
 impl Shipped {
     /// The one that the page opens with.
     pub fn default_one() -> &'static Shipped {
-        &FIRST
+        &SHIPPED[0]
     }
 
     /// The one of this name.
     pub fn find(id: &str) -> Option<&'static Shipped> {
-        if id == DEFAULT { Some(&FIRST) } else { SHIPPED.iter().find(|shipped| shipped.id == id) }
+        SHIPPED.iter().find(|shipped| shipped.id == id)
     }
 
     /// Reads it. What ships is tested, so this fails only if the program was built wrongly.
