@@ -13,6 +13,7 @@ use crate::ui::words;
 use crate::view::{NodeView, PodLook};
 
 use super::Lane;
+use super::nodes::find;
 use super::pods::look_key;
 
 const LOOKS: [PodLook; 10] = [
@@ -41,7 +42,7 @@ fn columns(places: u32) -> u32 {
 pub fn Mosaic(lane: Lane, name: Str) -> impl IntoView {
     let page = Page::get();
     let found = name.clone();
-    let node = lane.part(move |stage| stage.nodes.iter().find(|node| node.name == found).cloned());
+    let node = lane.part(move |stage| find(stage, &found).cloned());
     let grid = Memo::new(move |before: Option<&u32>| {
         let places = node.with(|node| {
             let pods = node.iter().flat_map(|node| &node.pods);

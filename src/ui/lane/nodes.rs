@@ -41,7 +41,8 @@ impl Head {
     }
 }
 
-fn find<'a>(stage: &'a Stage, name: &str) -> Option<&'a NodeView> {
+/// The node of this name.
+pub(super) fn find<'a>(stage: &'a Stage, name: &str) -> Option<&'a NodeView> {
     stage.nodes.iter().find(|node| *node.name == *name)
 }
 
