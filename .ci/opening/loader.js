@@ -56,7 +56,7 @@ export function run(start) {
     return start();
   } catch (error) {
     if (!isTrap(error)) throw error;
-    again();
+    again(error);
     return new Promise(() => {});
   }
 }
@@ -84,14 +84,16 @@ function onError(event) {
   if (!isTrap(event.error)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  again();
+  again(event.error);
 }
 
 function isTrap(error) {
   return goOn && error instanceof WebAssembly.RuntimeError;
 }
 
-function again() {
+/** Tells what is missing, for whoever wants to know why the page took so long. */
+function again(trap) {
+  console.warn(`loaded again with the whole program: ${trap.stack}`);
   history.replaceState(WITH_THE_WHOLE, "");
   location.reload();
 }

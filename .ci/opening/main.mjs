@@ -27,8 +27,11 @@ const OPENINGS = [
   { lang: "ko-KR", path: "?present=1", size: [1280, 720], theme: "dark" },
   { lang: "fr", path: "?present=1", size: [1920, 1080] },
 ];
-/** How long a page is left to itself once it is ready, in milliseconds. */
-const SETTLED = 1_000;
+/**
+ * How long a page is left to itself once it is ready, in milliseconds: longer than it takes for any of its
+ * timers to come round, since whoever has a slow network waits longer for the whole program.
+ */
+const SETTLED = 2_000;
 /** Which of its branches are run hangs on all that was allocated before, so it stays whole. */
 const ALLOCATOR = ["__wbindgen_malloc", "__wbindgen_realloc", "__wbindgen_free"];
 /** What Rust uses of WebAssembly. */
@@ -41,7 +44,10 @@ const FEATURES = [
   "--enable-sign-ext",
 ];
 
-/** Flat first: what is left over of a branch then goes together with what is left around it. */
+/**
+ * The opening is made small, now that so much of it is gone. Flat first: what is left over of a branch then goes
+ * together with what is left around it.
+ */
 const PASSES = ["--low-memory-unused", "--flatten", "--rereloop", "-Oz", "-Oz"];
 
 const program = join("dist", find("_bg.wasm"));
@@ -51,9 +57,10 @@ let script = readFileSync(glue, "utf8");
 if (process.env.CHROMIUM) {
   const prefilled = prepared(module);
   const reached = await record(prefilled.module).finally(() => writeFileSync(program, module));
-  const first = smaller(opening(prefilled.module, reached, ALLOCATOR));
+  const first = optimised(opening(prefilled.module, reached, ALLOCATOR), PASSES);
   const [ours, others] = divided(first, readFileSync(process.env.PAGE_MAP, "utf8"), prefilled);
-  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), whole(prefilled.module, others));
+  const all = optimised(whole(prefilled.module, others), ["--low-memory-unused", "-O3"]);
+  writeFileSync(program.replace("_bg.wasm", "_whole.wasm"), all);
   writeFileSync(program.replace("_bg.wasm", "_opening.lzma"), compress(filled(first, ours), 9));
   rmSync(program);
   writeFileSync("dist/index.html", preloaded(readFileSync("dist/index.html", "utf8")));
@@ -127,12 +134,12 @@ async function seen(page, glue) {
   return Buffer.from(text, "latin1");
 }
 
-/** The opening as Binaryen simplifies it, now that so much of it is gone. */
-function smaller(bytes) {
+/** A program after these passes of Binaryen. */
+function optimised(bytes, passes) {
   const folder = mkdtempSync(join(tmpdir(), "loopscope-"));
   const file = join(folder, "opening.wasm");
   writeFileSync(file, bytes);
-  execFileSync("wasm-opt", [...FEATURES, ...PASSES, file, "-o", file]);
+  execFileSync("wasm-opt", [...FEATURES, ...passes, file, "-o", file]);
   const written = readFileSync(file);
   rmSync(folder, { recursive: true });
   return written;
