@@ -64,6 +64,8 @@ pub struct Run {
     pub done: RwSignal<u64>,
     /// Goes up with each jump in time: nothing that moves belongs to it.
     pub jumps: RwSignal<u64>,
+    /// Up to which jump what is shown has been seen.
+    seen: RwSignal<u64>,
     /// Lines that were run, oldest first.
     pub console: RwSignal<Vec<Entry>>,
     /// What was put off and has just failed.
@@ -99,6 +101,7 @@ impl Run {
             changed: RwSignal::new(0),
             done: RwSignal::new(0),
             jumps: RwSignal::new(0),
+            seen: RwSignal::new(u64::MAX),
             console: RwSignal::default(),
             failed: RwSignal::default(),
             printed: RwSignal::default(),
@@ -108,6 +111,7 @@ impl Run {
         };
         run.show();
         run.tell();
+        run.look_at_jump();
         run
     }
 
@@ -217,6 +221,30 @@ impl Run {
     fn jumped(&self) {
         self.jumps.update(|n| *n += 1);
         self.settled();
+        self.look_at_jump();
+    }
+
+    /// A jump has been seen when a frame after it was drawn.
+    fn look_at_jump(&self) {
+        let (jump, seen) = (self.jumps.get_untracked(), self.seen);
+        request_animation_frame(move || {
+            request_animation_frame(move || {
+                seen.try_set(jump);
+            });
+        });
+    }
+
+    /// Whether time has just jumped, or the run was just opened. What can wait does until it has
+    /// not, so that whoever drags time to and fro sees the stage follow.
+    pub fn has_jumped(&self) -> bool {
+        self.jumps.get() != self.seen.get()
+    }
+
+    /// The same, without asking to be told when it changes: what comes and goes now was there, or
+    /// gone, all along, and neither grows in nor shrinks away. What is made in such a moment has
+    /// the class `settled`, for an animation that is only held back would start when it is over.
+    pub fn is_quiet(&self) -> bool {
+        self.jumps.get_untracked() != self.seen.get_untracked()
     }
 
     /// To the end of the next pass, or of the one before.

@@ -87,7 +87,7 @@ fn Row(lane: Lane, row: Memo<Option<BoardRow>>, largest: Memo<i64>, first: bool)
         let at = changed.get();
         match before {
             Some((old, name)) if *old == at => (at, *name),
-            _ if at.is_none() || lane.is_quiet() => (at, ""),
+            _ if at.is_none() || page.run.is_quiet() => (at, ""),
             Some((_, "a")) => (at, "b"),
             _ => (at, "a"),
         }

@@ -60,7 +60,7 @@ fn Loop(lane: Lane, id: LoopId, first: bool) -> impl IntoView {
             on:pointerenter=move |_| page.watched.set(Some(id))
             on:pointerleave=move |_| page.watched.set(None)
         >
-            <Door lane=lane view=view/>
+            <Door view=view/>
             <div class="ring-place">
                 <Ring lane=lane view=view/>
                 <button
@@ -114,7 +114,8 @@ fn describe(view: &LoopView) -> String {
 
 /// Where watch events come in: the cache hears of them first, then the queue.
 #[component]
-fn Door(lane: Lane, view: Memo<Option<LoopView>>) -> impl IntoView {
+fn Door(view: Memo<Option<LoopView>>) -> impl IntoView {
+    let page = Page::get();
     let cache = Memo::new(move |_| {
         view.with(|view| view.as_ref().map(|view| view.cache.clone())).unwrap_or_default()
     });
@@ -143,7 +144,7 @@ fn Door(lane: Lane, view: Memo<Option<LoopView>>) -> impl IntoView {
             <span class="trap">{trap}</span>
         </div>
         <div class="queue">
-            {move || queue.with(|(beads, queued)| beads_view(beads, *queued, lane.is_quiet()))}
+            {move || queue.with(|(beads, queued)| beads_view(beads, *queued, page.run.is_quiet()))}
         </div>
     }
     .into_any()

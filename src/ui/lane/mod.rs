@@ -39,24 +39,9 @@ pub struct Lane {
     pub id: LaneId,
     /// What it shows.
     pub stage: RwSignal<Arc<Stage>>,
-    /// How often time has jumped.
-    jumps: RwSignal<u64>,
-    /// Up to which jump what is shown has been seen.
-    settled: RwSignal<u64>,
 }
 
 impl Lane {
-    /// Whether time has just jumped: what comes and goes now was there, or gone, all along, and
-    /// neither grows in nor shrinks away. What is made in such a moment has the class `settled`,
-    /// for an animation that is only held back would start when the moment is over.
-    pub fn is_quiet(&self) -> bool {
-        self.jumps.get_untracked() != self.settled.get_untracked()
-    }
-
-    fn has_jumped(&self) -> bool {
-        self.jumps.get() != self.settled.get()
-    }
-
     /// A part of the stage, that changes only when it does.
     pub fn part<T>(&self, f: impl Fn(&Stage) -> T + Send + Sync + 'static) -> Memo<T>
     where
@@ -71,22 +56,12 @@ impl Lane {
 #[component]
 pub fn LaneView(lane: LaneId) -> impl IntoView {
     let page = Page::get();
-    let (stage, jumps) = (page.run.stages[index(lane)], page.run.jumps);
-    let settled = RwSignal::new(u64::MAX);
-    let lane = Lane { id: lane, stage, jumps, settled };
-    Effect::new(move || {
-        let jump = jumps.get();
-        request_animation_frame(move || {
-            request_animation_frame(move || {
-                settled.try_set(jump);
-            });
-        });
-    });
+    let lane = Lane { id: lane, stage: page.run.stages[index(lane)] };
     view! {
         <article
             class=format!("lane {}", key(lane.id))
             data-lane=key(lane.id)
-            class:quiet=move || lane.has_jumped()
+            class:quiet=move || page.run.has_jumped()
             aria-label=move || words::lane(lane.id)
         >
             <head::Head lane=lane/>

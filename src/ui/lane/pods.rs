@@ -78,20 +78,20 @@ type Gone = (Option<(Str, PodLook)>, Option<PodLook>);
 
 #[component]
 pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
-    let pod = RwSignal::from(pods.at(place));
+    let (page, pod) = (Page::get(), RwSignal::from(pods.at(place)));
     // The one that was here before shrinks away under the one that comes.
     let gone = Memo::new(move |before: Option<&Gone>| {
         let now = pod.with(|pod| pod.as_ref().map(|pod| (pod.uid.clone(), pod.state)));
         let last = before.and_then(|(last, _)| last.as_ref());
         let left = last.filter(|last| now.as_ref().is_none_or(|now| now.0 != last.0));
-        let left = left.filter(|_| !lane.is_quiet()).map(|(_, look)| *look);
+        let left = left.filter(|_| !page.run.is_quiet()).map(|(_, look)| *look);
         (now, left)
     });
     let going = Memo::new(move |_| gone.with(|(_, left)| *left));
     let going = move || Some(view! { <span class="going">{drawing(going.get()?)}</span> });
-    let button = button_of(lane, pod);
+    let button = button_of(page, pod);
     view! {
-        <div class="place">
+        <div class="place" class:free=move || pod.with(Option::is_none)>
             {going}
             {move || button.get().map(|_| view! { <Pod lane=lane pod=pod/> })}
         </div>
@@ -102,11 +102,11 @@ pub fn Cell(lane: Lane, pods: Pods, place: u32) -> impl IntoView {
 /// The number of the button for the pod in a place. Another pod gets another one, which grows in;
 /// after a jump in time the one that is there is given to it, and stays out of sight where there is
 /// none: to make hundreds anew would be slow.
-fn button_of(lane: Lane, pod: RwSignal<Option<PodCell>>) -> Memo<Option<u32>> {
+fn button_of(page: Page, pod: RwSignal<Option<PodCell>>) -> Memo<Option<u32>> {
     let made = StoredValue::new((None::<Str>, None::<u32>, 0));
     Memo::new(move |_| {
         let now = pod.with(|pod| pod.as_ref().map(|pod| pod.uid.clone()));
-        let quiet = lane.is_quiet();
+        let quiet = page.run.is_quiet();
         let mut number = None;
         made.update_value(|(last, button, made)| {
             if now.is_none() {
@@ -159,7 +159,7 @@ fn Pod(lane: Lane, pod: RwSignal<Option<PodCell>>) -> impl IntoView {
     view! {
         <button
             class:pod=move || is_here.get()
-            class:settled=lane.is_quiet()
+            class:settled=page.run.is_quiet()
             hidden=move || !is_here.get()
             data-look=move || look_key(look.get())
             data-pod=move || pod.with(|pod| pod.as_ref().map(|pod| pod.key.name.to_string()))
@@ -173,7 +173,7 @@ fn Pod(lane: Lane, pod: RwSignal<Option<PodCell>>) -> impl IntoView {
             on:keydown=press
         >
             <svg class="glyph" viewBox="0 0 24 24" aria-hidden="true">
-                <use href=move || sprite(look.get())></use>
+                {paths(look.into())}
             </svg>
             {move || restarts.get().map(|n| view! { <small class="restarts">{n}</small> })}
         </button>
@@ -199,14 +199,56 @@ pub fn describe(pod: &PodCell) -> String {
 pub fn drawing(look: PodLook) -> AnyView {
     view! {
         <svg class="glyph" data-look=look_key(look) viewBox="0 0 24 24" aria-hidden="true">
-            <use href=sprite(look)></use>
+            {paths(Signal::stored(look))}
         </svg>
     }
     .into_any()
 }
 
-fn sprite(look: PodLook) -> String {
-    format!("#pod-{}", look_key(look))
+/// A shape and a sign on it, which take their colours and strokes from the look around them. There
+/// are hundreds, and many change with each jump in time: as references to a sprite they are slow.
+fn paths(look: Signal<PodLook>) -> AnyView {
+    view! {
+        <path class="shape" d=move || shape(look.get())></path>
+        <path class="sign" d=move || sign(look.get())></path>
+    }
+    .into_any()
+}
+
+/// Its outline.
+fn shape(look: PodLook) -> &'static str {
+    match look {
+        PodLook::Ready => "M7 1h10a6 6 0 0 1 6 6v10a6 6 0 0 1-6 6H7a6 6 0 0 1-6-6V7a6 6 0 0 1 6-6z",
+        PodLook::CrashLoopBackOff => "M7.5 1h9L23 7.5v9L16.5 23h-9L1 16.5v-9z",
+        PodLook::ImagePullBackOff => "M7.7 2h8.6L22 7.7v8.6L16.3 22H7.7L2 16.3V7.7z",
+        PodLook::Failed => "M12 .8 23.2 12 12 23.2.8 12z",
+        PodLook::Succeeded | PodLook::Unknown => "M12 2a10 10 0 0 1 0 20 10 10 0 0 1 0-20z",
+        PodLook::Pending
+        | PodLook::ContainerCreating
+        | PodLook::NotReady
+        | PodLook::Terminating => {
+            "M7 2h10a5 5 0 0 1 5 5v10a5 5 0 0 1-5 5H7a5 5 0 0 1-5-5V7a5 5 0 0 1 5-5z"
+        }
+    }
+}
+
+/// A letter, or the mark of what is well.
+fn sign(look: PodLook) -> &'static str {
+    match look {
+        PodLook::Ready => "m6.8 12.4 3.5 3.6 6.9-7.6",
+        PodLook::Pending => "M9 16.8V7.2h3.4a2.8 2.8 0 0 1 0 5.6H9",
+        PodLook::ContainerCreating => "M15.4 9.2a3.9 4.8 0 1 0 0 5.6",
+        PodLook::NotReady => "M8.6 16.8V7.2l6.8 9.6V7.2",
+        PodLook::Terminating => "M8.2 7.2h7.6M12 7.2v9.6",
+        PodLook::CrashLoopBackOff => "M9.4 7.2v9.6h5.8",
+        PodLook::ImagePullBackOff => "M9.4 7.2h5.2M9.4 16.8h5.2M12 7.2v9.6",
+        PodLook::Failed => "M9.6 16.8V7.2h5.6M9.6 11.8h4.8",
+        PodLook::Succeeded => {
+            "M15.2 9a3.1 3.1 0 0 0-3.1-1.8c-1.9 0-3 1-3 2.3 0 3.3 6.2 1.6 6.2 4.9 \
+             0 1.5-1.3 2.4-3.2 2.4a3.4 3.4 0 0 1-3.3-1.9"
+        }
+        PodLook::Unknown => "M9.2 9.6a2.8 2.6 0 1 1 4.2 2.3c-1 .6-1.4 1-1.4 2M12 16.7v.1",
+    }
 }
 
 /// A look's name in attributes.

@@ -21,7 +21,7 @@ pub fn Tables(lane: Lane) -> impl IntoView {
     Effect::new(move || {
         let now = lane.stage.get();
         // Nobody listens while time is dragged to and fro.
-        if lane.has_jumped() {
+        if page.run.has_jumped() {
             return;
         }
         let due = page.run.changed.get_untracked().is_multiple_of(EVERY);

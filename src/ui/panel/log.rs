@@ -14,19 +14,23 @@ use crate::view::{Happening, LogLine, LoopId, PassView, reuse};
 
 /// So near to the bottom, the reader is taken along.
 const NEAR_PX: i32 = 40;
+/// So many of the newest lines, more than there is room for, are told at once after a jump in time;
+/// the others when it has been seen. The stylesheet knows it too.
+const AT_ONCE: usize = 24;
 
 #[component]
 pub fn Log() -> impl IntoView {
     let page = Page::get();
     let list = NodeRef::<Ol>::new();
     let lines = Memo::new(move |_| page.run.story.with(|story| numbered(&story.log)));
-    let rows = RwSignal::new(Vec::<Row>::new());
-    Effect::new(move || {
-        let lines = lines.get();
-        rows.update(|rows| *rows = Row::all(rows, lines));
-    });
     // Whoever has scrolled up to read is left there.
     let follow = StoredValue::new(true);
+    let brief = Memo::new(move |_| page.run.has_jumped() && follow.get_value());
+    let rows = RwSignal::new(Vec::<Row>::new());
+    Effect::new(move || {
+        let (lines, told) = (lines.get(), if brief.get() { AT_ONCE } else { usize::MAX });
+        rows.update(|rows| *rows = Row::all(rows, lines, told));
+    });
     let scrolled = move |_| {
         if let Some(list) = list.get_untracked() {
             let left = list.scroll_height() - list.scroll_top() - list.client_height();
@@ -45,7 +49,7 @@ pub fn Log() -> impl IntoView {
             <Show when=move || rows.with(Vec::is_empty)>
                 <p class="hint-text">{move || tr!(log.empty)}</p>
             </Show>
-            <ol node_ref=list on:scroll=scrolled>
+            <ol node_ref=list class:brief=move || brief.get() on:scroll=scrolled>
                 <For
                     each=move || rows.get()
                     key=|row| row.id
@@ -74,14 +78,17 @@ struct Row {
 }
 
 impl Row {
-    /// The rows that show these lines, made of the old ones as far as they go.
-    fn all(old: &[Row], lines: Vec<(usize, LogLine)>) -> Vec<Row> {
+    /// The rows that show these lines, made of the old ones as far as they go. Of those the newest
+    /// `told` are told of another line.
+    fn all(old: &[Row], lines: Vec<(usize, LogLine)>, told: usize) -> Vec<Row> {
+        let untold = lines.len().saturating_sub(told);
         let keys: Vec<Key> = lines.iter().map(|(number, line)| key(*number, line)).collect();
         let taken = reuse::rows(&old.iter().map(|row| row.key.clone()).collect::<Vec<_>>(), &keys);
         let mut made = old.iter().map(|row| row.id + 1).max().unwrap_or(0);
-        let rows = keys.into_iter().zip(lines).zip(taken).map(|((key, (_, line)), taken)| {
+        let rows = keys.into_iter().zip(lines).zip(taken).enumerate();
+        let rows = rows.map(|(place, ((key, (_, line)), taken))| {
             if let Some(row) = taken.and_then(|place| old.get(place)) {
-                if row.line.with_untracked(|shown| *shown != line) {
+                if place >= untold && row.line.with_untracked(|shown| *shown != line) {
                     row.line.set(line);
                 }
                 return Row { key, ..row.clone() };
