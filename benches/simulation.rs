@@ -38,11 +38,14 @@ fn to_ready(nodes: u16, replicas: u32) -> World {
     world.request(&Request::Create(Arc::new(deployment(replicas)))).expect("it is valid");
     let mut until = Time::ZERO;
     while world.verdict() != Verdict::Converged {
-        until += Duration::from_secs(1);
         assert!(until < Time::from_secs(3_600), "{replicas} pods are not ready after an hour");
-        world.run_until(until, u64::MAX);
-        // Whoever shows a cluster takes what happened along; else it would pile up.
-        world.take_records();
+        for _ in 0..10 {
+            until += Duration::from_millis(100);
+            world.run_until(until, u64::MAX);
+            // Whoever shows a cluster takes what happened along, ten times a second and more often;
+            // else it would pile up.
+            world.take_records();
+        }
     }
     world
 }

@@ -55,6 +55,12 @@ pub struct PodSpec {
     /// Seconds between the wish to stop and the kill; 30 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub termination_grace_period_seconds: Option<i64>,
+    /// Its rank, which follows from its class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// Whether it may make others go: PreemptLowerPriority or Never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemption_policy: Option<Str>,
     /// Affinity, volumes and the rest.
     #[serde(flatten)]
     pub rest: Rest,
@@ -189,9 +195,32 @@ pub struct PodStatus {
     /// One for each container.
     #[serde(skip_serializing_if = "SharedList::is_empty")]
     pub container_statuses: SharedList<ContainerStatus>,
-    /// Addresses and the rest.
+    /// The class of its resources: `Guaranteed`, `Burstable` or `BestEffort`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos_class: Option<Str>,
+    /// The address of its node.
+    #[serde(rename = "hostIP", skip_serializing_if = "Option::is_none")]
+    pub host_ip: Option<Str>,
+    /// The same as a list.
+    #[serde(rename = "hostIPs", skip_serializing_if = "SharedList::is_empty")]
+    pub host_ips: SharedList<PodIp>,
+    /// Its own address.
+    #[serde(rename = "podIP", skip_serializing_if = "Option::is_none")]
+    pub pod_ip: Option<Str>,
+    /// The same as a list.
+    #[serde(rename = "podIPs", skip_serializing_if = "SharedList::is_empty")]
+    pub pod_ips: SharedList<PodIp>,
+    /// The rest.
     #[serde(flatten)]
     pub rest: Rest,
+}
+
+/// `v1.PodIP` and `v1.HostIP`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PodIp {
+    /// The address.
+    pub ip: Str,
 }
 
 /// Where in its life a pod stands.

@@ -80,6 +80,17 @@ impl<C: Collection + Clone + Default + PartialEq> Shared<C> {
 }
 
 impl<K: Ord + Clone + 'static, V: Clone + 'static> SharedMap<K, V> {
+    /// What stands under a key, to be changed. A map that does not have it goes on being shared.
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        if !self.contains_key(key) {
+            return None;
+        }
+        self.deref_mut().get_mut(key)
+    }
+
     /// Takes an entry out. A map that does not have it goes on being shared.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where

@@ -2,8 +2,6 @@
 //! generation grows, what a new object starts with.
 //! Kubernetes: `pkg/registry/*/strategy.go`.
 
-use serde_json::json;
-
 use crate::api::{
     Condition, ConditionStatus, Kind, Object, Pod, PodPhase, PodStatus, ReplicaSetStatus, Timestamp,
 };
@@ -64,8 +62,7 @@ pub fn prepare_for_create(object: &mut Object) {
 
 /// Notes a pod's class of service, which follows from its resources.
 pub fn note_qos_class(pod: &mut Pod) {
-    let class = json!(qos_class(pod));
-    pod.status.rest.insert("qosClass".into(), class);
+    pod.status.qos_class = Some(qos_class(pod).into());
 }
 
 /// `v1.PodQOSClass`: Guaranteed if every container limits what it requests, BestEffort if none
@@ -248,6 +245,8 @@ pub fn set_pod_scheduled(pod: &mut Pod, now: Timestamp) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn stored(kind: Kind) -> Object {

@@ -6,6 +6,7 @@
 //! Kubernetes in any order). Left out: the heartbeat, since no timer is ever missed here.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ impl<K> Default for DelayingQueue<K> {
     }
 }
 
-impl<K: Ord + Clone> DelayingQueue<K> {
+impl<K: Ord + Hash + Clone> DelayingQueue<K> {
     /// Adds the key when the delay has passed; at once if there is none. If the key waits already,
     /// the earlier moment holds.
     pub fn add_after(&mut self, key: K, delay: Duration, now: Time) {

@@ -110,7 +110,7 @@ impl Informer {
     /// Pops once and changes the cache. None: nothing waits. Handlers are told each change.
     pub fn pop(&mut self, cache: &mut Cache) -> Option<Vec<Change>> {
         let deltas = match &mut self.queue {
-            Queue::InOrder(queue) => vec![queue.pop()?],
+            Queue::InOrder(queue) => Vec::from([queue.pop()?]),
             Queue::PerKey(queue) => queue.pop()?,
         };
         Some(deltas.into_iter().filter_map(|delta| process(delta, cache)).collect())
@@ -118,7 +118,12 @@ impl Informer {
 
     /// Pops all that waits.
     pub fn drain(&mut self, cache: &mut Cache) -> Vec<Change> {
-        std::iter::from_fn(|| self.pop(cache)).flatten().collect()
+        match &mut self.queue {
+            Queue::InOrder(queue) => std::iter::from_fn(|| queue.pop())
+                .filter_map(|delta| process(delta, cache))
+                .collect(),
+            Queue::PerKey(_) => std::iter::from_fn(|| self.pop(cache)).flatten().collect(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Follows
 //! <https://github.com/kubernetes/client-go/blob/master/util/workqueue/rate_limiting_queue.go>.
 
+use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
@@ -17,13 +18,13 @@ pub struct RateLimitingQueue<K> {
     limiter: RateLimiter<K>,
 }
 
-impl<K: Ord + Clone> Default for RateLimitingQueue<K> {
+impl<K: Ord + Hash + Clone> Default for RateLimitingQueue<K> {
     fn default() -> Self {
         RateLimitingQueue::new(RateLimiter::default_controller())
     }
 }
 
-impl<K: Ord + Clone> RateLimitingQueue<K> {
+impl<K: Ord + Hash + Clone> RateLimitingQueue<K> {
     /// An empty queue with this limiter.
     pub fn new(limiter: RateLimiter<K>) -> Self {
         RateLimitingQueue { queue: DelayingQueue::default(), limiter }

@@ -13,7 +13,11 @@
 //! unless keys come with a [`Rank`], as in the scheduler's heap. The number of keys is bounded by
 //! the number of objects; the queue itself sets no bound.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::kernel::Time;
 
@@ -49,7 +53,8 @@ struct Dirty {
 pub struct WorkQueue<K> {
     /// In the order of ranks.
     queue: VecDeque<(Rank, K)>,
-    dirty: BTreeMap<K, Dirty>,
+    /// Never gone through in an order.
+    dirty: HashMap<K, Dirty, FxBuildHasher>,
     processing: BTreeSet<K>,
     /// Whether every add of a key stands in `queue` by itself, also while a worker has the key.
     keeps_all: bool,
@@ -64,7 +69,7 @@ impl<K> Default for WorkQueue<K> {
     fn default() -> Self {
         WorkQueue {
             queue: VecDeque::new(),
-            dirty: BTreeMap::new(),
+            dirty: HashMap::default(),
             processing: BTreeSet::new(),
             keeps_all: false,
             shutting_down: false,
@@ -73,7 +78,7 @@ impl<K> Default for WorkQueue<K> {
     }
 }
 
-impl<K: Ord + Clone> WorkQueue<K> {
+impl<K: Ord + Hash + Clone> WorkQueue<K> {
     /// Whether adds of a key that waits merge, as they do in Kubernetes, or each is handed out.
     /// Still no two workers ever have the same key. What waits already stays as it is.
     pub fn merge(&mut self, merges: bool) {

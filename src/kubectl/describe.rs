@@ -92,7 +92,7 @@ fn describe(object: &Object, api: &dyn Api, out: &mut Output) {
 }
 
 fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet<'_>) {
-    if let Some(priority) = pod.spec.rest.get("priority").and_then(Value::as_i64) {
+    if let Some(priority) = pod.spec.priority {
         sheet.field("Priority", priority.to_string());
     }
     let class = pod.spec.rest.get("priorityClassName").and_then(Value::as_str);

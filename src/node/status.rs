@@ -7,8 +7,8 @@
 
 use crate::api::{
     Condition, ContainerState, ContainerStateRunning, ContainerStateTerminated,
-    ContainerStateWaiting, ContainerStatus, Pod, PodPhase, PodStatus, SharedList, Str, Timestamp,
-    Value,
+    ContainerStateWaiting, ContainerStatus, Pod, PodIp, PodPhase, PodStatus, SharedList, Str,
+    Timestamp, Value,
 };
 use crate::kernel::Time;
 
@@ -246,21 +246,17 @@ fn conditions_of(
 }
 
 fn has_addresses(status: &PodStatus, host_ip: &Str, pod_ip: Option<&Str>) -> bool {
-    let has = |key: &str, ip: &Str| status.rest.get(key).and_then(Value::as_str) == Some(ip);
-    has("hostIP", host_ip) && pod_ip.is_none_or(|ip| has("podIP", ip))
+    status.host_ip.as_ref() == Some(host_ip)
+        && pod_ip.is_none_or(|ip| status.pod_ip.as_ref() == Some(ip))
 }
 
 fn put_addresses(status: &mut PodStatus, host_ip: &Str, pod_ip: Option<&Str>) {
     if has_addresses(status, host_ip, pod_ip) {
         return;
     }
-    let mut put = |key: &str, ip: &Str| {
-        let list = serde_json::json!([{"ip": &**ip}]);
-        status.rest.insert(key.into(), Value::from(&**ip));
-        status.rest.insert(format!("{key}s"), list);
-    };
-    put("hostIP", host_ip);
+    let alone = |ip: &Str| SharedList::from([PodIp { ip: ip.clone() }]);
+    (status.host_ip, status.host_ips) = (Some(host_ip.clone()), alone(host_ip));
     if let Some(pod_ip) = pod_ip {
-        put("podIP", pod_ip);
+        (status.pod_ip, status.pod_ips) = (Some(pod_ip.clone()), alone(pod_ip));
     }
 }

@@ -1,6 +1,7 @@
 //! What a world is made of: the numbers that a scenario may set.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::time::Duration;
 
 use crate::client::delaying_queue::DelayingQueue;
@@ -145,7 +146,7 @@ impl Knobs {
     }
 
     /// The queue before its workers.
-    pub fn queue<K: Ord + Clone>(&self) -> DelayingQueue<K> {
+    pub fn queue<K: Ord + Hash + Clone>(&self) -> DelayingQueue<K> {
         let mut queue = DelayingQueue::default();
         queue.merge(self.dedup);
         queue

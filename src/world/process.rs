@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{ObjectKey, Str};
+use crate::api::{KeyMap, ObjectKey, Str};
 use crate::client::Cache;
 use crate::client::delaying_queue::DelayingQueue;
 use crate::client::event_correlator::EventCorrelator;
@@ -56,7 +56,7 @@ pub struct Process {
     /// Passes under way, by number.
     pub active: BTreeMap<u64, ActivePass>,
     /// What woke each waiting key first.
-    pub causes: BTreeMap<ObjectKey, Cause>,
+    pub causes: KeyMap<Cause>,
     /// What woke it again, if its queue does not let that fall together.
     pub further_causes: BTreeMap<ObjectKey, VecDeque<Cause>>,
     /// What will have woken each delayed key.
@@ -126,7 +126,7 @@ impl Process {
             reporter: None,
             mind,
             active: BTreeMap::new(),
-            causes: BTreeMap::new(),
+            causes: KeyMap::default(),
             further_causes: BTreeMap::new(),
             later_causes: BTreeMap::new(),
             held_back: Vec::new(),

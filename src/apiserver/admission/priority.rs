@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::api::{Generic, Kind, Object, ObjectKey, Pod, Timestamp, Value};
+use crate::api::{Generic, Kind, Object, ObjectKey, Pod, Str, Timestamp, Value};
 use crate::apiserver::ApiError;
 use crate::apiserver::store::Store;
 
@@ -21,12 +21,14 @@ pub const SYSTEM: [(&str, i64, &str); 2] = [
     ),
 ];
 const ALWAYS: &str = "PreemptLowerPriority";
+/// The field of a pod that names its class.
+const CLASS: &str = "priorityClassName";
 
 /// What a class, or its absence, comes to.
 struct Resolved {
     class: String,
     value: i64,
-    policy: String,
+    policy: Str,
 }
 
 /// Sets a new pod's priority.
@@ -48,7 +50,7 @@ pub fn complete(class: &mut Generic) {
 }
 
 fn resolve(store: &Store, pod: &Pod) -> Result<Resolved, String> {
-    let name = pod.spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or("");
+    let name = pod.spec.rest.get(CLASS).and_then(Value::as_str).unwrap_or("");
     if name.is_empty() {
         let default = defaults(store).min_by_key(|class| class.whole_number("value"));
         return Ok(default.map_or_else(
@@ -87,16 +89,15 @@ fn defaults(store: &Store) -> impl Iterator<Item = &Generic> {
 
 /// What the pod says itself must agree.
 fn check(pod: &Pod, found: &Resolved) -> Result<(), String> {
-    let said = pod.spec.rest.get("priority").and_then(Value::as_i64);
-    if let Some(said) = said.filter(|said| *said != found.value) {
+    if let Some(said) = pod.spec.priority.filter(|said| *said != found.value) {
         return Err(format!(
             "the integer value of priority ({said}) must not be provided in pod spec; priority \
              admission controller computed {} from the given PriorityClass name",
             found.value
         ));
     }
-    let said = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str);
-    if let Some(said) = said.filter(|said| !said.is_empty() && *said != found.policy) {
+    let said = pod.spec.preemption_policy.as_ref();
+    if let Some(said) = said.filter(|said| !said.is_empty() && **said != found.policy) {
         return Err(format!(
             "the string value of PreemptionPolicy ({said}) must not be provided in pod spec; \
              priority admission controller computed {} from the given PriorityClass name",
@@ -107,21 +108,25 @@ fn check(pod: &Pod, found: &Resolved) -> Result<(), String> {
 }
 
 fn write(pod: &mut Pod, found: Resolved) {
-    let rest = &mut pod.spec.rest;
+    let spec = &mut pod.spec;
     if !found.class.is_empty() {
-        rest.insert("priorityClassName".into(), found.class.into());
+        spec.rest.insert(CLASS.into(), found.class.into());
     }
-    rest.insert("priority".into(), found.value.into());
-    rest.insert("preemptionPolicy".into(), found.policy.into());
+    spec.priority = Some(found.value);
+    spec.preemption_policy = Some(found.policy);
 }
 
 /// A write that says nothing of the priority leaves it.
 pub fn keep(stored: &Object, after: &mut Object) {
     let (Object::Pod(stored), Object::Pod(after)) = (stored, after) else { return };
-    for field in ["priority", "preemptionPolicy", "priorityClassName"] {
-        if let Some(value) = stored.spec.rest.get(field) {
-            after.spec.rest.entry(field.into()).or_insert_with(|| value.clone());
-        }
+    let (own, before) = (&mut after.spec, &stored.spec);
+    own.priority = own.priority.or(before.priority);
+    if own.preemption_policy.is_none() {
+        own.preemption_policy.clone_from(&before.preemption_policy);
+    }
+    let class = before.rest.get(CLASS).filter(|_| !own.rest.contains_key(CLASS));
+    if let Some(class) = class {
+        own.rest.insert(CLASS.into(), class.clone());
     }
 }
 

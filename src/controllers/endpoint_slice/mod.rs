@@ -109,7 +109,7 @@ fn wanted(
     let pods = cx.cache.in_namespace(Kind::Pod, &service.metadata.namespace);
     let publish = service.spec().flag("publishNotReadyAddresses");
     for pod in pods.filter_map(|object| object.as_pod()) {
-        let ip = pod.status.rest.get("podIP").and_then(Value::as_str);
+        let ip = pod.status.pod_ip.as_deref();
         let Some(ip) = ip.filter(|_| !pod.is_finished()) else { continue };
         if selector.matches(&pod.metadata.labels) {
             let ports = ports(service, pod).to_string();

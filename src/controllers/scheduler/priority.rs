@@ -5,13 +5,12 @@ use crate::api::{Pod, Str, Value};
 
 /// Its priority; 0 when it says nothing.
 pub fn priority_of(pod: &Pod) -> i64 {
-    pod.spec.rest.get("priority").and_then(Value::as_i64).unwrap_or(0)
+    pod.spec.priority.unwrap_or(0)
 }
 
 /// Whether it may make other pods go.
 pub fn may_preempt(pod: &Pod) -> bool {
-    let policy = pod.spec.rest.get("preemptionPolicy").and_then(Value::as_str);
-    policy != Some("Never")
+    pod.spec.preemption_policy.as_deref() != Some("Never")
 }
 
 /// `status.nominatedNodeName`.

@@ -47,12 +47,12 @@ pub fn row(pod: &Pod, now: Timestamp, wide: bool) -> Vec<String> {
         age(pod.metadata.creation_timestamp, now),
     ];
     if wide {
-        let text = |field: &str| pod.status.rest.get(field).and_then(Value::as_str).unwrap_or("");
-        let first = pod.status.rest.get("podIPs").and_then(|ips| ips.pointer("/0/ip"));
-        let ip = first.and_then(Value::as_str).unwrap_or(text("podIP"));
-        row.push(super::or_none(ip));
+        let status = &pod.status;
+        let first = status.pod_ips.first().map(|first| &first.ip).or(status.pod_ip.as_ref());
+        let nominated = status.rest.get("nominatedNodeName").and_then(Value::as_str);
+        row.push(super::or_none(first.map_or("", |ip| ip)));
         row.push(super::or_none(pod.spec.node_name.as_deref().unwrap_or("")));
-        row.push(super::or_none(text("nominatedNodeName")));
+        row.push(super::or_none(nominated.unwrap_or("")));
         row.push(gates(pod));
     }
     row

@@ -21,8 +21,8 @@ fn a_pod_that_was_bound_is_ready_three_seconds_later() {
     let pod = bench.pod().expect("it is there");
     assert!(pod.is_ready());
     assert_eq!(pod.phase(), PodPhase::Running);
-    assert_eq!(pod.status.rest["qosClass"], "BestEffort");
-    assert_eq!(pod.status.rest["podIP"], "10.244.1.2");
+    assert_eq!(pod.status.qos_class.as_deref(), Some("BestEffort"));
+    assert_eq!(pod.status.pod_ip.as_deref(), Some("10.244.1.2"));
     assert!(bench.agenda.is_empty(), "nothing is due that could change it");
 }
 
