@@ -44,7 +44,7 @@ pub use lease::{Lease, LeaseSpec};
 pub use managed_fields::{ManagedFields, ManagedFieldsEntry, ManagedFieldsOperation};
 pub use meta::{ObjectMeta, OwnerReference};
 pub use node::{Node, NodeSpec, NodeStatus, Taint, TaintEffect};
-pub use object::{Generic, KeyMap, Object, ObjectKey};
+pub use object::{Generic, Object, ObjectKey};
 pub use object_map::ObjectMap;
 pub use pod::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated,

@@ -26,10 +26,6 @@ impl ObjectKey {
     }
 }
 
-/// Something for each key, found by its hash, whatever others there are. To be used where nobody
-/// goes through it: its order says nothing, and differs from machine to machine.
-pub type KeyMap<V> = hashbrown::HashMap<ObjectKey, V, rustc_hash::FxBuildHasher>;
-
 impl PartialOrd for ObjectKey {
     fn partial_cmp(&self, other: &ObjectKey) -> Option<Ordering> {
         Some(self.cmp(other))

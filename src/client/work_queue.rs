@@ -16,10 +16,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
-use crate::kernel::Time;
+use crate::kernel::{Hashed, Time};
 
 /// Where a key stands in the queue: the smaller number first, then the earlier moment; among equals
 /// the one that came first.
@@ -53,8 +50,7 @@ struct Dirty {
 pub struct WorkQueue<K> {
     /// In the order of ranks.
     queue: VecDeque<(Rank, K)>,
-    /// Never gone through in an order.
-    dirty: HashMap<K, Dirty, FxBuildHasher>,
+    dirty: Hashed<K, Dirty>,
     processing: BTreeSet<K>,
     /// Whether every add of a key stands in `queue` by itself, also while a worker has the key.
     keeps_all: bool,
@@ -69,7 +65,7 @@ impl<K> Default for WorkQueue<K> {
     fn default() -> Self {
         WorkQueue {
             queue: VecDeque::new(),
-            dirty: HashMap::default(),
+            dirty: Hashed::default(),
             processing: BTreeSet::new(),
             keeps_all: false,
             shutting_down: false,
@@ -94,12 +90,12 @@ impl<K: Ord + Hash + Clone> WorkQueue<K> {
             // Those that wait for their worker stand in the queue from now on.
             let behind = |key: &K| Some((self.dirty.get(key)?.rank, key.clone()));
             self.queue.extend(self.processing.iter().filter_map(behind));
-            self.dirty.values_mut().for_each(|dirty| dirty.adds = 1);
+            self.dirty.change_each(|dirty| dirty.adds = 1);
         }
     }
 
     fn keep(&mut self, key: K, rank: Rank) -> Added {
-        let dirty = self.dirty.entry(key.clone()).or_insert(Dirty { adds: 0, rank });
+        let dirty = self.dirty.get_or_insert_with(&key, || Dirty { adds: 0, rank });
         dirty.adds += 1;
         let rank = dirty.rank;
         let is_processing = self.processing.contains(&key);
@@ -311,7 +307,10 @@ mod tests {
         queue.done(&"a");
         let order: Vec<_> = std::iter::from_fn(|| queue.get()).collect();
         assert_eq!(order, ["b", "c", "e", "d", "a"]);
-        assert!(queue.dirty.is_empty(), "nothing is remembered of what was handed out");
+        assert!(
+            queue.dirty.in_order(|_| true).is_empty(),
+            "nothing is remembered of what was handed out"
+        );
     }
 
     #[test]

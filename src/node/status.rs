@@ -56,13 +56,13 @@ pub(super) fn changed(
         status.message = known.message.clone();
     }
     status.conditions = conditions_of(record, pod, &status, known, phase, now);
-    // What is in `rest` is cloned only if there is something to write: most passes change nothing.
+    // The rest is taken over only if there is something to write: most passes change nothing.
     if is_same(&status, known) && has_addresses(known, host_ip, record.ip()) {
         return None;
     }
-    status.rest = known.rest.clone();
-    put_addresses(&mut status, host_ip, record.ip());
-    Some(status)
+    let PodStatus { qos_class, host_ip: host, host_ips, pod_ip, pod_ips, rest, .. } = known.clone();
+    let kept = PodStatus { qos_class, host_ip: host, host_ips, pod_ip, pod_ips, rest, ..status };
+    Some(with_addresses(kept, host_ip, record.ip()))
 }
 
 fn is_same(status: &PodStatus, known: &PodStatus) -> bool {
@@ -250,13 +250,14 @@ fn has_addresses(status: &PodStatus, host_ip: &Str, pod_ip: Option<&Str>) -> boo
         && pod_ip.is_none_or(|ip| status.pod_ip.as_ref() == Some(ip))
 }
 
-fn put_addresses(status: &mut PodStatus, host_ip: &Str, pod_ip: Option<&Str>) {
-    if has_addresses(status, host_ip, pod_ip) {
-        return;
+fn with_addresses(mut status: PodStatus, host_ip: &Str, pod_ip: Option<&Str>) -> PodStatus {
+    if has_addresses(&status, host_ip, pod_ip) {
+        return status;
     }
     let alone = |ip: &Str| SharedList::from([PodIp { ip: ip.clone() }]);
     (status.host_ip, status.host_ips) = (Some(host_ip.clone()), alone(host_ip));
     if let Some(pod_ip) = pod_ip {
         (status.pod_ip, status.pod_ips) = (Some(pod_ip.clone()), alone(pod_ip));
     }
+    status
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::{KeyMap, ObjectKey, Str};
+use crate::api::{ObjectKey, Str};
 use crate::client::Cache;
 use crate::client::delaying_queue::DelayingQueue;
 use crate::client::event_correlator::EventCorrelator;
@@ -13,7 +13,7 @@ use crate::client::expectations::UidTrackingExpectations;
 use crate::client::rate_limiter::RateLimiter;
 use crate::client::work_queue::COPIES_MAX;
 use crate::controllers::{Change, ChangeKind, Context, PassRun};
-use crate::kernel::{Rng, Time};
+use crate::kernel::{Hashed, Rng, Time};
 
 use super::events::Reporter;
 use super::knob::Manner;
@@ -56,7 +56,7 @@ pub struct Process {
     /// Passes under way, by number.
     pub active: BTreeMap<u64, ActivePass>,
     /// What woke each waiting key first.
-    pub causes: KeyMap<Cause>,
+    pub causes: Hashed<ObjectKey, Cause>,
     /// What woke it again, if its queue does not let that fall together.
     pub further_causes: BTreeMap<ObjectKey, VecDeque<Cause>>,
     /// What will have woken each delayed key.
@@ -126,7 +126,7 @@ impl Process {
             reporter: None,
             mind,
             active: BTreeMap::new(),
-            causes: KeyMap::default(),
+            causes: Hashed::default(),
             further_causes: BTreeMap::new(),
             later_causes: BTreeMap::new(),
             held_back: Vec::new(),
@@ -227,7 +227,7 @@ impl Process {
     /// Takes down what woke a key.
     pub(super) fn note_cause(&mut self, key: &ObjectKey, cause: &Cause) {
         if self.knobs.dedup {
-            self.causes.entry(key.clone()).or_insert_with(|| cause.clone());
+            self.causes.get_or_insert_with(key, || cause.clone());
         } else if self.further_causes.values().map(VecDeque::len).sum::<usize>() < COPIES_MAX {
             self.further_causes.entry(key.clone()).or_default().push_back(cause.clone());
         }

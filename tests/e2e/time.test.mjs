@@ -230,3 +230,31 @@ for (const size of [[1440, 900], [390, 844]]) {
     assertNone(await overflowProblems(page), "overflow");
   });
 }
+
+check("the log stays at its end however fast passes go by, and where its reader is", {}, async (page) => {
+  const list = page.locator(".log ol");
+  const below = () => list.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+  const steps = async (count) => {
+    for (let i = 0; i < count; i++) await page.keyboard.press("ArrowRight");
+  };
+  const isAtEnd = () =>
+    page.waitForFunction(() => {
+      const list = document.querySelector(".log ol");
+      const isBrief = list.classList.contains("brief");
+      return !isBrief && list.scrollHeight - list.scrollTop - list.clientHeight < 2;
+    });
+  await run(page, "kubectl scale deployment web --replicas=14");
+  await page.locator("h1, body").first().evaluate(() => document.activeElement.blur());
+  await steps(30);
+  await isAtEnd();
+  assert.ok((await list.locator("li").count()) > 30, "there is too little to scroll");
+  await list.hover();
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(() => document.querySelector(".log ol").scrollTop > 0);
+  await steps(5);
+  await page.waitForTimeout(300);
+  assert.ok((await below()) > 100, "the reader was taken along");
+  await list.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await steps(5);
+  await isAtEnd();
+});

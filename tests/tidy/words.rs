@@ -15,7 +15,7 @@ const BANNED: &[(&str, &str)] = &[
 
 /// Nowhere but in the page, where no order is hashed.
 const BANNED_BELOW_UI: &[(&str, &str)] = &[
-    ("HashMap", "its order differs from run to run: use BTreeMap"),
+    ("HashMap", "its order differs from run to run: use BTreeMap or Hashed"),
     ("HashSet", "its order differs from run to run: use BTreeSet"),
 ];
 

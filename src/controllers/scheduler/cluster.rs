@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::api::{KeyMap, Kind, LabelSelector, Node, Object, ObjectKey, Pod, Str, StrMap};
+use crate::api::{Kind, LabelSelector, Node, Object, ObjectKey, Pod, Str, StrMap};
 use crate::client::Cache;
-use crate::kernel::Time;
+use crate::kernel::{Hashed, Time};
 
 use super::inter_pod::wishes_of;
 use super::ports::HostPort;
@@ -118,8 +118,7 @@ pub struct Placement {
 pub struct Cluster {
     /// By name.
     nodes: Vec<NodeInfo>,
-    /// Found by hash: whoever goes through them puts what is found in order.
-    placements: KeyMap<Placement>,
+    placements: Hashed<ObjectKey, Placement>,
     /// For each group how many of its pods are on each node, in the order of `nodes`.
     groups: BTreeMap<Arc<Group>, Vec<u32>>,
     /// How many pods there are of each priority.
@@ -372,10 +371,9 @@ impl Cluster {
         if self.priorities.range(..priority).next().is_none() {
             return found;
         }
-        for (key, placement) in self.placements.iter().filter(|(_, p)| p.priority < priority) {
+        for (key, placement) in self.placements.in_order(|p| p.priority < priority) {
             found.entry(placement.node.clone()).or_default().push(key.clone());
         }
-        found.values_mut().for_each(|keys| keys.sort_unstable());
         found
     }
 
@@ -392,10 +390,7 @@ impl Cluster {
 
     /// Takes over what the other cluster assumes and this one does not know.
     pub fn take_assumed(&mut self, other: &Cluster, cache: &Cache) {
-        let assumed = other.placements.iter().filter(|(_, placement)| placement.assumed.is_some());
-        let mut assumed: Vec<(&ObjectKey, &Placement)> = assumed.collect();
-        assumed.sort_unstable_by_key(|(key, _)| *key);
-        for (key, placement) in assumed {
+        for (key, placement) in other.placements.in_order(|p| p.assumed.is_some()) {
             let (Some(since), Some(pod)) = (placement.assumed, cache.pod(key)) else {
                 continue;
             };

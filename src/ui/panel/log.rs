@@ -1,7 +1,9 @@
 //! What happened, newest last. Each line leads the stage back to its moment.
 
+use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Ol;
 use leptos::prelude::*;
+use web_sys::Element;
 
 use crate::api::Str;
 use crate::kernel::Time;
@@ -31,17 +33,15 @@ pub fn Log() -> impl IntoView {
         let (lines, told) = (lines.get(), if brief.get() { AT_ONCE } else { usize::MAX });
         rows.update(|rows| *rows = Row::all(rows, lines, told));
     });
-    let scrolled = move |_| {
-        if let Some(list) = list.get_untracked() {
-            let left = list.scroll_height() - list.scroll_top() - list.client_height();
-            follow.set_value(left < NEAR_PX);
-        }
-    };
+    let reader = Reader { list, follow };
     Effect::new(move || {
         rows.track();
-        if let (Some(list), true) = (list.get(), follow.get_value()) {
-            request_animation_frame(move || list.set_scroll_top(list.scroll_height()));
-        }
+        let Some(list) = list.get() else { return };
+        request_animation_frame(move || {
+            if follow.try_get_value() == Some(true) {
+                list.set_scroll_top(list.scroll_height());
+            }
+        });
     });
     view! {
         <section class="log" aria-labelledby="log-title">
@@ -49,7 +49,15 @@ pub fn Log() -> impl IntoView {
             <Show when=move || rows.with(Vec::is_empty)>
                 <p class="hint-text">{move || tr!(log.empty)}</p>
             </Show>
-            <ol node_ref=list class:brief=move || brief.get() on:scroll=scrolled>
+            <ol
+                node_ref=list
+                class:brief=move || brief.get()
+                on:scroll=move |_| reader.scrolled()
+                on:wheel=move |event| reader.turned(&event)
+                on:touchmove=move |_| reader.leaves()
+                on:pointerdown=move |event| reader.pressed(&event)
+                on:keydown=move |event| reader.typed(&event)
+            >
                 <For
                     each=move || rows.get()
                     key=|row| row.id
@@ -59,6 +67,50 @@ pub fn Log() -> impl IntoView {
         </section>
     }
     .into_any()
+}
+
+/// Whoever reads the list. That it scrolls says nothing of them, since lines come and go by
+/// themselves; what they do to scroll up does.
+#[derive(Clone, Copy)]
+struct Reader {
+    list: NodeRef<Ol>,
+    follow: StoredValue<bool>,
+}
+
+impl Reader {
+    fn scrolled(self) {
+        let below =
+            |list: &Element| list.scroll_height() - list.scroll_top() - list.client_height();
+        if self.list.get_untracked().is_some_and(|list| below(&list) < NEAR_PX) {
+            self.follow.set_value(true);
+        }
+    }
+
+    fn leaves(self) {
+        let scrolls = |list: &Element| list.scroll_height() > list.client_height();
+        if self.list.get_untracked().is_some_and(|list| scrolls(&list)) {
+            self.follow.set_value(false);
+        }
+    }
+
+    fn turned(self, event: &WheelEvent) {
+        if event.delta_y() < 0.0 {
+            self.leaves();
+        }
+    }
+
+    fn pressed(self, event: &PointerEvent) {
+        // The list itself, not a line of it: its scroll bar.
+        if event.target() == event.current_target() {
+            self.leaves();
+        }
+    }
+
+    fn typed(self, event: &KeyboardEvent) {
+        if matches!(event.key().as_str(), "ArrowUp" | "PageUp" | "Home") {
+            self.leaves();
+        }
+    }
 }
 
 /// By which a line that is drawn is known again: one that is done is no longer put off.
