@@ -1,5 +1,5 @@
-//! The discrete-event kernel. It knows no Kubernetes: time, randomness, an agenda, a trace hash and a
-//! map by hash.
+//! The discrete-event kernel. It knows no Kubernetes: time, randomness, an agenda, a trace hash and
+//! a map by hash.
 
 mod agenda;
 mod hashed;
