@@ -258,3 +258,15 @@ check("the log stays at its end however fast passes go by, and where its reader 
   await steps(5);
   await isAtEnd();
 });
+
+check("a line of the log that leads to its moment keeps the focus", {}, async (page) => {
+  await run(page, "kubectl scale deployment web --replicas=14");
+  await page.evaluate(() => document.activeElement.blur());
+  for (let i = 0; i < 30; i++) await page.keyboard.press("ArrowRight");
+  const first = page.locator(".log li button").first();
+  await page.waitForFunction(() => document.querySelectorAll(".log li").length > 30);
+  await first.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(300);
+  assert.ok(await page.evaluate(() => document.activeElement.matches(".log li button")), "the focus is lost");
+});

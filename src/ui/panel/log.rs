@@ -8,6 +8,7 @@ use web_sys::Element;
 use crate::api::Str;
 use crate::kernel::Time;
 use crate::ui::bridge::LaneId;
+use crate::ui::dom;
 use crate::ui::format;
 use crate::ui::i18n::tr;
 use crate::ui::state::Page;
@@ -27,13 +28,13 @@ pub fn Log() -> impl IntoView {
     let lines = Memo::new(move |_| page.run.story.with(|story| numbered(&story.log)));
     // Whoever has scrolled up to read is left there.
     let follow = StoredValue::new(true);
-    let brief = Memo::new(move |_| page.run.has_jumped() && follow.get_value());
+    let reader = Reader { list, follow };
+    let brief = Memo::new(move |_| page.run.has_jumped() && follow.get_value() && !reader.is_in());
     let rows = RwSignal::new(Vec::<Row>::new());
     Effect::new(move || {
         let (lines, told) = (lines.get(), if brief.get() { AT_ONCE } else { usize::MAX });
         rows.update(|rows| *rows = Row::all(rows, lines, told));
     });
-    let reader = Reader { list, follow };
     Effect::new(move || {
         rows.track();
         let Some(list) = list.get() else { return };
@@ -78,6 +79,14 @@ struct Reader {
 }
 
 impl Reader {
+    /// Whether a line has the focus. It is not to lose it.
+    fn is_in(self) -> bool {
+        let focused = dom::focused();
+        self.list
+            .get_untracked()
+            .is_some_and(|list| list.contains(focused.as_ref().map(AsRef::as_ref)))
+    }
+
     fn scrolled(self) {
         let below =
             |list: &Element| list.scroll_height() - list.scroll_top() - list.client_height();
