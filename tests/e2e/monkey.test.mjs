@@ -1,6 +1,6 @@
 // A seeded random walk over the page: presses whatever can be pressed, types, scrolls through time.
 // Nothing may end up on the console, and what it leaves behind may not grow without end.
-// MONKEY_SEED=7 repeats a walk, MONKEY_STEPS=4000 makes it some ten minutes long.
+// MONKEY_SEED=7 repeats a walk, MONKEY_STEPS=10000 makes it some ten minutes long.
 
 import assert from "node:assert/strict";
 import { useBrowser } from "./harness.mjs";
