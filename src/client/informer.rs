@@ -119,6 +119,7 @@ impl Informer {
     /// Pops all that waits.
     pub fn drain(&mut self, cache: &mut Cache) -> Vec<Change> {
         match &mut self.queue {
+            // Dozens of times for each pod: without a list of each one.
             Queue::InOrder(queue) => std::iter::from_fn(|| queue.pop())
                 .filter_map(|delta| process(delta, cache))
                 .collect(),

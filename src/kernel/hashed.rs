@@ -62,6 +62,11 @@ impl<K: Hash + Ord, V> Hashed<K, V> {
         Some(entry.remove().0.1)
     }
 
+    /// Whether no key has a value.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes all away.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -109,7 +114,8 @@ mod tests {
         assert!(hashed.in_order(|_| true).into_iter().eq(&tree));
         let few = hashed.in_order(|value| value % 3 == 0);
         assert!(few.into_iter().eq(tree.iter().filter(|(_, value)| *value % 3 == 0)));
+        assert!(!hashed.is_empty());
         hashed.clear();
-        assert!(hashed.in_order(|_| true).is_empty());
+        assert!(hashed.is_empty() && hashed.in_order(|_| true).is_empty());
     }
 }
