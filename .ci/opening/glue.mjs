@@ -1,4 +1,4 @@
-// Joins wasm-bindgen's script with `loader.js`, at the two places that it is for.
+// Joins wasm-bindgen's script with `loader.js`, at the three places that it is for.
 
 import { fileURLToPath } from "node:url";
 
@@ -8,11 +8,16 @@ const START = [
   `await opening.begin(await __wbg_load(await module_or_path, imports), imports, (exports) => { wasm = exports; });
     return opening.run(() => __wbg_finalize_init(instance, module));`,
 ];
+// The garbage collector comes when it likes, also when this page is gone and another one is there.
+const COLLECTED = [
+  "new FinalizationRegistry(state => wasm.__wbindgen_destroy_closure",
+  "new FinalizationRegistry(state => opening.isWhole() && wasm.__wbindgen_destroy_closure",
+];
 
 export function joined(glue) {
   const loader = fileURLToPath(new URL("loader.js", import.meta.url));
   let text = glue;
-  for (const [place, instead] of [FETCH, START]) {
+  for (const [place, instead] of [FETCH, START, COLLECTED]) {
     const count = text.split(place).length - 1;
     if (count !== 1) throw new Error(`wasm-bindgen's script has ${count} times, not once: ${place}`);
     text = text.replace(place, instead);

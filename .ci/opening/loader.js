@@ -50,6 +50,11 @@ export async function begin({ instance, module }, imports, use) {
   return { instance, module };
 }
 
+/** Whether the whole is there. What is thrown away before is few, and stays: the opening cannot drop it. */
+export function isWhole() {
+  return !goOn;
+}
+
 /** What the program does as it starts. */
 export function run(start) {
   try {
