@@ -100,6 +100,20 @@ check("a pointer that moves over the page before the whole program is there does
   letCome();
 });
 
+check("a page that was left before its whole came does not stop the next one", { skip }, async (page) => {
+  const letFirstCome = await openWithoutWhole(page);
+  await page.unroute(/_whole\.wasm$/);
+  const letCome = await openWithoutWhole(page);
+  const devtools = await page.context().newCDPSession(page);
+  for (let time = 0; time < 3; time++) {
+    await devtools.send("HeapProfiler.collectGarbage");
+    await page.waitForTimeout(200);
+  }
+  assert.equal(await page.evaluate(() => history.state), null, "it was loaded again");
+  letFirstCome();
+  letCome();
+});
+
 check("what is done before the whole program is there waits, and is done", { skip }, async (page) => {
   const letCome = await openWithoutWhole(page);
   let hasCome = false;
