@@ -17,10 +17,25 @@ use super::{Kind, Object, ObjectKey, Str};
 pub struct ObjectMap {
     objects: Vec<Option<Arc<Object>>>,
     /// Where each object stands, by hash. It is never gone through: its order says nothing.
-    places: HashTable<u32>,
+    places: HashTable<Place>,
     /// Places in `objects` that are free.
     free: Vec<u32>,
     kinds: BTreeMap<Kind, Ordered>,
+}
+
+/// Where an object stands. It knows its hash, so that nobody looks at the object to see that it is
+/// another one, or to make the table larger.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    hash: u32,
+    place: u32,
+}
+
+impl Place {
+    /// What the table takes for a hash.
+    fn in_table(&self) -> u64 {
+        in_table(self.hash)
+    }
 }
 
 /// The places of one kind. To find their order costs as much as to go through them once.
@@ -51,6 +66,14 @@ impl Ordered {
     /// Far more has gone than is there: it is not to pile up though nobody asks for the order.
     fn is_worn(&self) -> bool {
         self.freed.len() > 64 + self.count
+    }
+
+    /// What has gone may be taken again, though the order is not known.
+    fn forget_gone(&mut self, objects: &[Option<Arc<Object>>], free: &mut Vec<u32>) {
+        let is_there = |place: &u32| at(objects, *place).is_some();
+        self.before.retain(is_there);
+        self.added.retain(is_there);
+        free.append(&mut self.freed);
     }
 
     fn places(&self, objects: &[Option<Arc<Object>>]) -> &[u32] {
@@ -97,8 +120,8 @@ impl ObjectMap {
 
     /// The object of this kind, namespace and name.
     pub fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Object>> {
-        let is_it = |place: &u32| is(at(&self.objects, *place), kind, namespace, name);
-        at(&self.objects, *self.places.find(hash_of(namespace, name), is_it)?)
+        let hash = hash_of(namespace, name);
+        at(&self.objects, self.place_of(hash, kind, namespace, name)?)
     }
 
     /// Whether there is an object of this key.
@@ -111,8 +134,7 @@ impl ObjectMap {
         let (kind, meta) = (object.kind(), object.meta());
         let (namespace, name) = (&meta.namespace, &meta.name);
         let hash = hash_of(namespace, name);
-        let is_it = |place: &u32| is(at(&self.objects, *place), kind, namespace, name);
-        if let Some(place) = self.places.find(hash, is_it).copied() {
+        if let Some(place) = self.place_of(hash, kind, namespace, name) {
             return self.objects[place as usize].replace(object);
         }
         let place = self.take_place(object);
@@ -120,29 +142,32 @@ impl ObjectMap {
         own.change(&mut self.free);
         own.added.push(place);
         own.count += 1;
-        let objects = &self.objects;
-        self.places.insert_unique(hash, place, |place| {
-            let (namespace, name) = name_at(objects, *place).unzip();
-            hash_of(namespace.map_or("", |text| text), name.map_or("", |text| text))
-        });
+        self.places.insert_unique(in_table(hash), Place { hash, place }, Place::in_table);
         None
     }
 
     /// Takes an object out.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Object>> {
         let ObjectKey { kind, namespace, name } = key;
-        let is_it = |place: &u32| is(at(&self.objects, *place), *kind, namespace, name);
-        let (place, _) = self.places.find_entry(hash_of(namespace, name), is_it).ok()?.remove();
+        let (hash, objects) = (hash_of(namespace, name), &self.objects);
+        let is_it =
+            |it: &Place| it.hash == hash && is(at(objects, it.place), *kind, namespace, name);
+        let (Place { place, .. }, _) = self.places.find_entry(in_table(hash), is_it).ok()?.remove();
         let object = self.objects[place as usize].take();
         let own = self.kinds.entry(*kind).or_default();
         own.change(&mut self.free);
         own.freed.push(place);
         own.count -= 1;
         if own.is_worn() {
-            own.places(&self.objects);
-            own.change(&mut self.free);
+            own.forget_gone(&self.objects, &mut self.free);
         }
         object
+    }
+
+    fn place_of(&self, hash: u32, kind: Kind, namespace: &str, name: &str) -> Option<u32> {
+        let is_it =
+            |it: &Place| it.hash == hash && is(at(&self.objects, it.place), kind, namespace, name);
+        self.places.find(in_table(hash), is_it).map(|it| it.place)
     }
 
     /// How many there are.
@@ -206,9 +231,14 @@ fn is(object: Option<&Arc<Object>>, kind: Kind, namespace: &str, name: &str) -> 
 }
 
 /// Kinds are told apart when one is found: few objects of different kinds have one name.
-fn hash_of(namespace: &str, name: &str) -> u64 {
+fn hash_of(namespace: &str, name: &str) -> u32 {
     let seed = namespace.bytes().fold(0_u64, |seed, byte| seed.wrapping_mul(31) + u64::from(byte));
-    stable_hash(seed, name.as_bytes())
+    stable_hash(seed, name.as_bytes()) as u32
+}
+
+/// The table goes by the highest bits and by the lowest.
+fn in_table(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
 #[cfg(test)]

@@ -11,8 +11,10 @@ use crate::kernel::Time;
 
 use super::{ApiError, Reason, WatchEvent, WatchEventType};
 
-/// Changes kept for resuming watches; older ones are compacted away.
+/// Changes kept for resuming watches, at least; older ones are compacted away.
 pub const HISTORY_LIMIT: usize = 4_000;
+/// As many more may be there until the next compaction: as etcd's, it comes now and then.
+const COMPACTED_AT_ONCE: usize = HISTORY_LIMIT / 4;
 /// Objects that a simulated cluster carries, Events apart.
 pub const OBJECT_LIMIT: usize = 12_000;
 /// Events kept; the oldest go first (a real cluster drops them after an hour).
@@ -186,10 +188,9 @@ impl Store {
     }
 
     fn remember(&mut self, commit: Commit) {
-        if self.history.len() >= HISTORY_LIMIT
-            && let Some(oldest) = self.history.pop_front()
-        {
-            self.compacted = oldest.revision;
+        if self.history.len() >= HISTORY_LIMIT + COMPACTED_AT_ONCE {
+            let mut gone = self.history.drain(..COMPACTED_AT_ONCE);
+            self.compacted = gone.next_back().map_or(self.compacted, |last| last.revision);
         }
         self.history.push_back(commit);
     }
@@ -211,8 +212,9 @@ impl Store {
             let text = format!("too old resource version: {revision} ({})", self.compacted);
             return Err(ApiError::new(Reason::Expired, text));
         }
-        let first = self.history.partition_point(|commit| commit.revision <= revision);
-        Ok(self.history.range(first..))
+        // From the end: mostly it is one change that is asked for, or few.
+        let newer = self.history.iter().rev().take_while(|commit| commit.revision > revision);
+        Ok(self.history.range(self.history.len() - newer.count()..))
     }
 }
 
@@ -262,6 +264,19 @@ mod tests {
         store.compact();
         assert_eq!(store.since(1).err().map(|e| e.reason), Some(Reason::Expired));
         assert_eq!(store.since(2).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn as_many_changes_can_be_watched_from_as_it_says_and_few_more() {
+        let mut store = Store::default();
+        for _ in 0..3 * HISTORY_LIMIT {
+            store.put(pod("a", None)).unwrap();
+            let kept = store.revision() - store.compacted();
+            assert!(kept <= (HISTORY_LIMIT + COMPACTED_AT_ONCE) as u64);
+            assert!(kept >= store.revision().min(HISTORY_LIMIT as u64));
+            assert_eq!(store.since(store.compacted()).unwrap().count() as u64, kept);
+        }
+        assert!(store.since(store.compacted() - 1).is_err());
     }
 
     #[test]

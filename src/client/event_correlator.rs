@@ -37,9 +37,34 @@ pub struct EventCorrelator {
 
 #[derive(Clone, Debug, Default)]
 struct Similar {
-    /// By their hashes, in order; most Events say but one thing.
+    /// The message, by its hash, while there is but one: of most Events there is no other.
+    only: Option<u64>,
+    /// All of them once there are more, in the order of hashes.
     messages: Vec<u64>,
     last: Time,
+}
+
+impl Similar {
+    /// Takes a message. Whether there are so many of late that they are combined.
+    fn is_one_of_many(&mut self, message: u64, now: Time) -> bool {
+        if now.since(self.last) > SIMILAR_WITHIN {
+            *self = Similar::default();
+        }
+        self.last = now;
+        if self.messages.is_empty() && self.only.is_none_or(|only| only == message) {
+            self.only = Some(message);
+            return false;
+        }
+        self.messages.extend(self.only.take());
+        if let Err(place) = self.messages.binary_search(&message) {
+            self.messages.insert(place, message);
+        }
+        if self.messages.len() < MAX_SIMILAR {
+            return false;
+        }
+        self.messages.remove(0);
+        true
+    }
 }
 
 /// What was told under a key.
@@ -74,11 +99,11 @@ impl EventCorrelator {
 
     /// What is sent of this Event; nothing if its source has said too much. What is not sent
     /// counts all the same.
-    pub fn correlate(&mut self, event: Event, now: Time) -> Option<Observed> {
+    pub fn correlate(&mut self, mut event: Event, now: Time) -> Option<Observed> {
         let about = source_and_object(&event);
         // `getSpamKey`.
         let spam = key_of(about, &["spam", kind_of(&event)]);
-        let (mut event, key, is_combined) = self.combine(event, about, now);
+        let (key, is_combined) = self.combine(&mut event, about, now);
         let told = self.told.entry(key, || {
             let (name, first) = (event.metadata.name.clone(), event.first_timestamp);
             Told { count: 0, name, first }
@@ -90,24 +115,15 @@ impl EventCorrelator {
         self.may_tell(spam, now).then_some(Observed { event, is_combined })
     }
 
-    /// `EventAggregate`: the Event, or the one that stands for many, with the key to count it by.
-    fn combine(&mut self, mut event: Event, about: u64, now: Time) -> (Event, u64, bool) {
-        let (own, shared) = (event_key(&event, about), similar_key(&event, about));
-        let similar = self.similar.entry(shared, Similar::default);
-        if now.since(similar.last) > SIMILAR_WITHIN {
-            similar.messages.clear();
-        }
+    /// `EventAggregate`: the key to count the Event by, and whether it stands for many from now on.
+    fn combine(&mut self, event: &mut Event, about: u64, now: Time) -> (u64, bool) {
+        let (own, shared) = (event_key(event, about), similar_key(event, about));
         let message = stable_hash(0, event.message.as_bytes());
-        if let Err(place) = similar.messages.binary_search(&message) {
-            similar.messages.insert(place, message);
+        if !self.similar.entry(shared, Similar::default).is_one_of_many(message, now) {
+            return (own, false);
         }
-        similar.last = now;
-        if similar.messages.len() < MAX_SIMILAR {
-            return (event, own, false);
-        }
-        similar.messages.remove(0);
         event.message = Str::from(format!("{COMBINED}{}", event.message));
-        (event, shared, true)
+        (shared, true)
     }
 
     fn may_tell(&mut self, key: u64, now: Time) -> bool {

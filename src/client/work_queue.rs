@@ -104,6 +104,9 @@ impl<K: Ord + Hash + Clone> WorkQueue<K> {
     }
 
     fn line_up(&mut self, key: K, rank: Rank) {
+        if self.queue.back().is_none_or(|(last, _)| *last <= rank) {
+            return self.queue.push_back((rank, key));
+        }
         let place = self.queue.partition_point(|(other, _)| *other <= rank);
         self.queue.insert(place, (rank, key));
     }

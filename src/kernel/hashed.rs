@@ -3,6 +3,7 @@
 //! The order of hashes says nothing and differs from machine to machine, so whoever goes through
 //! them does so in the order of keys.
 
+use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
@@ -18,23 +19,35 @@ impl<K, V> Default for Hashed<K, V> {
     }
 }
 
-fn hash_of(key: &impl Hash) -> u64 {
+fn hash_of(key: &(impl Hash + ?Sized)) -> u64 {
     FxBuildHasher.hash_one(key)
 }
 
 impl<K: Hash + Ord, V> Hashed<K, V> {
     /// The value of a key.
-    pub fn get(&self, key: &K) -> Option<&V> {
-        self.0.find(hash_of(key), |(own, _)| own == key).map(|(_, value)| value)
+    pub fn get<Q>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.0.find(hash_of(key), |(own, _)| own.borrow() == key).map(|(_, value)| value)
     }
 
     /// The same, to be changed.
-    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        self.0.find_mut(hash_of(key), |(own, _)| own == key).map(|(_, value)| value)
+    pub fn get_mut<Q>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        self.0.find_mut(hash_of(key), |(own, _)| own.borrow() == key).map(|(_, value)| value)
     }
 
     /// Whether a key has one.
-    pub fn contains_key(&self, key: &K) -> bool {
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         self.get(key).is_some()
     }
 
@@ -57,8 +70,12 @@ impl<K: Hash + Ord, V> Hashed<K, V> {
     }
 
     /// Takes a key's value away.
-    pub fn remove(&mut self, key: &K) -> Option<V> {
-        let entry = self.0.find_entry(hash_of(key), |(own, _)| own == key).ok()?;
+    pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let entry = self.0.find_entry(hash_of(key), |(own, _)| own.borrow() == key).ok()?;
         Some(entry.remove().0.1)
     }
 

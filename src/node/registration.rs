@@ -79,37 +79,36 @@ fn about(name: &str, ip: &str) -> crate::api::Rest {
     [("addresses".to_string(), addresses), ("nodeInfo".to_string(), info)].into()
 }
 
-/// What a kubelet that is well says of its node, given what was said before.
+/// What a kubelet that is well says of its node, given what was said before. What it says again
+/// word by word, and that is all it says mostly, is not written down anew.
 fn conditions(before: &[Condition], now: Time) -> Vec<Condition> {
     let well = [
-        ("MemoryPressure", false, "KubeletHasSufficientMemory", "memory"),
-        ("DiskPressure", false, "KubeletHasNoDiskPressure", "disk"),
-        ("PIDPressure", false, "KubeletHasSufficientPID", "PID"),
-        ("Ready", true, "KubeletReady", ""),
+        ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+        ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        ("Ready", "KubeletReady", "kubelet is posting ready status"),
     ];
     let now = Timestamp::from(now);
-    let own = well.map(|(kind, holds, reason, what)| {
-        let message = match what {
-            "" => "kubelet is posting ready status".to_string(),
-            "disk" => "kubelet has no disk pressure".to_string(),
-            what => format!("kubelet has sufficient {what} available"),
-        };
-        let status = ConditionStatus::from(holds);
-        let same = Condition::find(before, kind).filter(|before| before.status == status);
-        let since = same.and_then(|before| before.last_transition_time);
+    let is_own = |c: &&Condition| well.iter().any(|(kind, ..)| *c.kind == **kind);
+    let own = well.iter().map(|(kind, reason, message)| {
+        let before = Condition::find(before, kind);
+        let status = ConditionStatus::from(*kind == "Ready");
+        let since = before.filter(|before| before.status == status);
         Condition {
-            kind: kind.into(),
+            kind: again(before.map(|before| &before.kind), kind),
             status,
-            reason: Some(reason.into()),
-            message: Some(message.into()),
-            last_transition_time: Some(since.unwrap_or(now)),
+            reason: Some(again(before.and_then(|before| before.reason.as_ref()), reason)),
+            message: Some(again(before.and_then(|before| before.message.as_ref()), message)),
+            last_transition_time: since.and_then(|c| c.last_transition_time).or(Some(now)),
             last_heartbeat_time: Some(now),
             ..Condition::default()
         }
     });
-    let is_own = |c: &&Condition| own.iter().any(|o| o.kind == c.kind);
-    let foreign = before.iter().filter(|c| !is_own(c)).cloned();
-    foreign.chain(own.iter().cloned()).collect()
+    before.iter().filter(|c| !is_own(c)).cloned().chain(own).collect()
+}
+
+fn again(before: Option<&Str>, text: &str) -> Str {
+    before.filter(|before| ***before == *text).map_or_else(|| text.into(), Str::clone)
 }
 
 /// The lease of a node.
@@ -207,14 +206,11 @@ fn turned(object: &Arc<Object>, before: &[Condition], after: &[Condition]) -> Ve
 
 /// Whether two lists of conditions differ in nothing but when they were looked at.
 pub fn says_the_same(before: &[Condition], after: &[Condition]) -> bool {
-    let without_heartbeat = |list: &[Condition]| -> Vec<Condition> {
-        let quiet = list.iter().cloned().map(|mut condition| {
-            condition.last_heartbeat_time = None;
-            condition
-        });
-        quiet.collect()
+    let same = |(one, other): (&Condition, &Condition)| {
+        let last_heartbeat_time = other.last_heartbeat_time;
+        Condition { last_heartbeat_time, ..one.clone() } == *other
     };
-    without_heartbeat(before) == without_heartbeat(after)
+    before.len() == after.len() && before.iter().zip(after).all(same)
 }
 
 #[cfg(test)]

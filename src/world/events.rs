@@ -22,9 +22,9 @@ impl World {
         };
         let Some(process) = self.processes.get_mut(&id) else { return };
         let component = component_of(id, &note.reason);
-        let reporter = process.reporter.as_ref().filter(|r| *r.source.component == *component);
-        let reporter = reporter.cloned().unwrap_or_else(|| Reporter::new(component, host));
-        let event = new_event(&note, &reporter, now);
+        let reporter = process.reporter.take().filter(|r| *r.source.component == *component);
+        let mut reporter = reporter.unwrap_or_else(|| Reporter::new(component, host));
+        let event = new_event(&note, &mut reporter, now);
         process.reporter = Some(reporter);
         let Some(observed) = process.recorder.correlate(event, now) else { return };
         let mut event = observed.event;
@@ -44,6 +44,8 @@ pub struct Reporter {
     source: EventSource,
     /// `reportingComponent` and `reportingInstance`.
     rest: Rest,
+    /// The kind that the last Event was about, with its `apiVersion` and `kind`.
+    about: Option<(Kind, (Str, Str))>,
 }
 
 impl Reporter {
@@ -51,7 +53,20 @@ impl Reporter {
         let instance = host.as_deref().unwrap_or("");
         let fields = [("reportingComponent", component), ("reportingInstance", instance)];
         let rest = Rest::from(fields.map(|(field, value)| (field.to_string(), value.into())));
-        Reporter { source: EventSource { component: component.into(), host }, rest }
+        let source = EventSource { component: component.into(), host };
+        Reporter { source, rest, about: None }
+    }
+
+    /// `apiVersion` and `kind` of a kind; mostly it is that of the Event before.
+    fn names_of(&mut self, kind: Kind) -> (Str, Str) {
+        if let Some((last, names)) = &self.about
+            && *last == kind
+        {
+            return names.clone();
+        }
+        let names: (Str, Str) = (kind.info().api_version.into(), kind.info().kind.into());
+        self.about = Some((kind, names.clone()));
+        names
     }
 }
 
@@ -65,8 +80,9 @@ fn component_of(id: ControllerId, reason: &str) -> &'static str {
 
 /// The Event of a note. Its name is the object's and, as in Kubernetes, a number that comes from
 /// the time; so that two at the same moment differ, from what it says too.
-fn new_event(note: &EventNote, reporter: &Reporter, now: Time) -> Event {
-    let (meta, kind) = (note.about.meta(), note.about.kind());
+fn new_event(note: &EventNote, reporter: &mut Reporter, now: Time) -> Event {
+    let meta = note.about.meta();
+    let (api_version, kind) = reporter.names_of(note.about.kind());
     let namespace: Str = match &*meta.namespace {
         "" => "default".into(),
         _ => meta.namespace.clone(),
@@ -80,8 +96,8 @@ fn new_event(note: &EventNote, reporter: &Reporter, now: Time) -> Event {
     let at = Some(Timestamp::from(now));
     let mut event = Event {
         involved_object: ObjectReference {
-            api_version: kind.info().api_version.into(),
-            kind: kind.info().kind.into(),
+            api_version,
+            kind,
             name: meta.name.clone(),
             namespace: meta.namespace.clone(),
             uid: meta.uid.clone(),

@@ -9,7 +9,7 @@ use crate::api::{Kind, Object, ObjectKey, Str};
 use crate::apiserver::{Commit, WatchEvent};
 use crate::client::informer::{Informer, QueueOrder};
 use crate::client::reflector::Reflector;
-use crate::kernel::{Rng, Time};
+use crate::kernel::{Hashed, Rng, Time};
 
 use super::ControllerId;
 
@@ -143,7 +143,7 @@ impl Flight {
 #[derive(Clone, Debug, Default)]
 pub struct StreamIndex {
     central: BTreeMap<Kind, Vec<usize>>,
-    kubelets: BTreeMap<Str, usize>,
+    kubelets: Hashed<Str, usize>,
 }
 
 impl StreamIndex {

@@ -282,7 +282,9 @@ impl World {
 
     /// What happened since this was last called.
     pub fn take_records(&mut self) -> Vec<Record> {
-        std::mem::take(&mut self.records)
+        // As many are to be expected as there were.
+        let next = Vec::with_capacity(self.records.len());
+        std::mem::replace(&mut self.records, next)
     }
 
     /// The processes, by id.

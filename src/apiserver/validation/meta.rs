@@ -66,8 +66,12 @@ pub fn object_meta(kind: Kind, meta: &ObjectMeta, errors: &mut Errors) {
 
 /// Labels and annotations, of an object or of a template.
 pub fn labels_and_annotations(meta: &ObjectMeta, path: &str, errors: &mut Errors) {
-    errors.extend(selector::validate_labels(&meta.labels, &format!("{path}.labels")));
-    annotations(&meta.annotations, &format!("{path}.annotations"), errors);
+    if !meta.labels.is_empty() {
+        errors.extend(selector::validate_labels(&meta.labels, &format!("{path}.labels")));
+    }
+    if !meta.annotations.is_empty() {
+        annotations(&meta.annotations, &format!("{path}.annotations"), errors);
+    }
 }
 
 fn annotations(annotations: &StrMap, path: &str, errors: &mut Errors) {
@@ -139,19 +143,24 @@ pub fn unchanged(old: &ObjectMeta, new: &ObjectMeta, path: &str, errors: &mut Er
         ("uid", &old.uid, &new.uid),
     ];
     for (field, old, new) in words {
-        fixed(&at(field), old, new, errors);
+        fixed((path, field), old, new, errors);
     }
     let (created, was_created) = (&new.creation_timestamp, &old.creation_timestamp);
-    fixed(&at("creationTimestamp"), was_created, created, errors);
-    let path = at("deletionTimestamp");
-    fixed(&path, &old.deletion_timestamp, &new.deletion_timestamp, errors);
+    fixed((path, "creationTimestamp"), was_created, created, errors);
+    let field = "deletionTimestamp";
+    fixed((path, field), &old.deletion_timestamp, &new.deletion_timestamp, errors);
     let (old, new) = (&old.deletion_grace_period_seconds, &new.deletion_grace_period_seconds);
-    fixed(&at("deletionGracePeriodSeconds"), old, new, errors);
+    fixed((path, "deletionGracePeriodSeconds"), old, new, errors);
 }
 
-fn fixed<T: PartialEq + serde::Serialize>(path: &str, old: &T, new: &T, errors: &mut Errors) {
+fn fixed<T: PartialEq + serde::Serialize>(
+    (path, field): (&str, &str),
+    old: &T,
+    new: &T,
+    errors: &mut Errors,
+) {
     if old != new {
         let value = serde_json::to_value(new).unwrap_or(Value::Null);
-        errors.invalid(path, value, "field is immutable");
+        errors.invalid(&format!("{path}.{field}"), value, "field is immutable");
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::api::{Object, ObjectKey, ObjectMeta, OwnerReference, SharedList, Str};
 use crate::apiserver::deletion::{FOREGROUND, ORPHAN};
+use crate::kernel::Hashed;
 
 use super::references::coordinates;
 
@@ -48,7 +49,7 @@ pub enum Standing {
 /// The whole graph.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    nodes: BTreeMap<Str, Node>,
+    nodes: Hashed<Str, Node>,
     /// The virtual ones by where they are said to be.
     virtuals: BTreeMap<ObjectKey, BTreeSet<Str>>,
     absent: BTreeSet<(ObjectKey, Str)>,
@@ -66,9 +67,9 @@ impl Graph {
         self.nodes.get(uid)
     }
 
-    /// All nodes by uid.
+    /// All nodes, in the order of uids.
     pub fn nodes(&self) -> impl Iterator<Item = (&Str, &Node)> + '_ {
-        self.nodes.iter()
+        self.nodes.in_order(|_| true).into_iter()
     }
 
     /// The uids of the virtual nodes that are said to be at this key.
@@ -136,8 +137,7 @@ impl Graph {
             return BTreeSet::new();
         }
         let names = |node: &Node| node.owners.iter().any(|owner| owner.uid == *uid);
-        let nodes = self.nodes.iter().filter(|(_, node)| names(node));
-        nodes.map(|(uid, _)| uid.clone()).collect()
+        self.nodes.in_order(names).into_iter().map(|(uid, _)| uid.clone()).collect()
     }
 
     /// Dependents that named the owner wrongly must be looked at: their owner may not exist.
@@ -306,7 +306,7 @@ impl Graph {
     pub fn found(&mut self, object: &Object) {
         let (meta, key) = (object.meta(), object.key());
         let unseen = || Node { is_virtual: true, ..Node::default() };
-        let node = self.nodes.entry(meta.uid.clone()).or_insert_with(unseen);
+        let node = self.nodes.get_or_insert_with(&meta.uid, unseen);
         let old = node.clone();
         node.key = Some(key.clone());
         if node.is_virtual {
@@ -358,7 +358,7 @@ impl Graph {
     }
 
     fn is_absent(&self, key: &ObjectKey, uid: &Str) -> bool {
-        self.absent.contains(&(key.clone(), uid.clone()))
+        !self.absent.is_empty() && self.absent.contains(&(key.clone(), uid.clone()))
     }
 
     fn note_absent(&mut self, key: ObjectKey, uid: Str) {

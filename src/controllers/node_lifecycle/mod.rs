@@ -23,7 +23,7 @@ pub mod node_taints;
 mod tests;
 pub mod zones;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod,
 use crate::apiserver::{Part, Request, Response};
 use crate::controllers::taints::{NOT_READY, UNREACHABLE};
 use crate::controllers::{Batch, Change, Context, Deed, EventNote, Fact, Intent, Plan, Woken};
-use crate::kernel::Time;
+use crate::kernel::{Hashed, Time};
 
 use eviction::{Evictions, expelling};
 use health::{Health, Marking, is_trusted, put_in_doubt, ready};
@@ -51,7 +51,7 @@ pub struct NodeLifecycle {
     zones: Zones,
     evictions: Evictions,
     /// The pods of each node.
-    pods: BTreeMap<Str, BTreeSet<ObjectKey>>,
+    pods: Hashed<Str, Hashed<ObjectKey, ()>>,
 }
 
 impl NodeLifecycle {
@@ -75,8 +75,7 @@ impl NodeLifecycle {
         let before = change.before.as_ref().and_then(|before| before.as_node());
         let before = before.map_or(&[][..], |node| &node.spec.taints);
         if expelling(before) != expelling(&node.spec.taints) {
-            let pods = self.pods.get(&node.metadata.name);
-            keys.extend(pods.into_iter().flatten().cloned());
+            keys.extend(pods_on(&self.pods, &node.metadata.name).cloned());
         }
         keys
     }
@@ -105,8 +104,7 @@ impl NodeLifecycle {
             }
             return Vec::new();
         }
-        let pods = self.pods.entry(name.clone()).or_default();
-        pods.insert(key.clone());
+        self.pods.get_or_insert_with(name, Hashed::default).insert(key.clone(), ());
         let node = cx.cache.node(name);
         let expels = node.is_some_and(|node| !expelling(&node.spec.taints).is_empty());
         if expels { vec![key] } else { Vec::new() }
@@ -251,8 +249,7 @@ impl NodeLifecycle {
             health.marking = if is_back { Marking::Done } else { health.marking };
             return;
         }
-        let pods = self.pods.get(name).into_iter().flatten();
-        let pods = pods.filter_map(|key| cx.cache.get(key));
+        let pods = pods_on(&self.pods, name).filter_map(|key| cx.cache.get(key));
         let batch: Batch = pods.filter_map(|pod| mark_not_ready(pod, cx)).collect();
         if batch.is_empty() {
             health.marking = Marking::Done;
@@ -261,6 +258,15 @@ impl NodeLifecycle {
         health.marking = Marking::Tried(cx.now);
         plan.batches.push(batch);
     }
+}
+
+/// The pods of a node, by namespace and name.
+fn pods_on<'a>(
+    all: &'a Hashed<Str, Hashed<ObjectKey, ()>>,
+    node: &Str,
+) -> impl Iterator<Item = &'a ObjectKey> {
+    let pods = all.get(node).map(|pods| pods.in_order(|()| true)).unwrap_or_default();
+    pods.into_iter().map(|(key, ())| key)
 }
 
 fn observe<'a>(

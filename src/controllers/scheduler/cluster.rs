@@ -16,6 +16,7 @@ use super::inter_pod::wishes_of;
 use super::ports::HostPort;
 use super::priority::priority_of;
 use super::resources::{Resources, Usage};
+use super::scores;
 use super::spread::ZONE;
 
 /// A node, and what the pods on it take.
@@ -41,6 +42,9 @@ pub struct NodeInfo {
     pub ports: Vec<HostPort>,
     /// How many pods are on it.
     pub pods: i64,
+    /// What LeastAllocated said last, and for a pod that takes how much; absent since the node's
+    /// share changed.
+    pub last_score: Option<((i64, i64), i64)>,
 }
 
 impl NodeInfo {
@@ -49,7 +53,22 @@ impl NodeInfo {
         self.object.as_ref()?.as_node()
     }
 
+    /// What LeastAllocated says of the node for a pod that takes this much. One decision changes
+    /// one node, and most pods take what the one before them took: the others need no division.
+    fn least_allocated(&mut self, usage: &Usage) -> i64 {
+        let wanted = (usage.scored_cpu_milli, usage.scored_memory);
+        if let Some((last, score)) = self.last_score
+            && last == wanted
+        {
+            return score;
+        }
+        let score = scores::least_allocated(&scores::scored(usage, self));
+        self.last_score = Some((wanted, score));
+        score
+    }
+
     fn take(&mut self, usage: &Usage) {
+        self.last_score = None;
         self.requested.add(&usage.request);
         self.scored_cpu_milli += usage.scored_cpu_milli;
         self.scored_memory += usage.scored_memory;
@@ -58,6 +77,7 @@ impl NodeInfo {
     }
 
     fn give_back(&mut self, usage: &Usage) {
+        self.last_score = None;
         self.requested.subtract(&usage.request);
         self.scored_cpu_milli -= usage.scored_cpu_milli;
         self.scored_memory -= usage.scored_memory;
@@ -189,6 +209,12 @@ impl Cluster {
             .map(|(group, counts)| (&**group, &counts[..]))
     }
 
+    /// What LeastAllocated says of these nodes, given by their places, for a pod that takes this
+    /// much.
+    pub fn least_allocated(&mut self, places: &[usize], usage: &Usage) -> Vec<i64> {
+        places.iter().map(|place| self.nodes[*place].least_allocated(usage)).collect()
+    }
+
     fn position(&self, name: &str) -> Result<usize, usize> {
         self.nodes.binary_search_by(|info| (*info.name).cmp(name))
     }
@@ -223,6 +249,7 @@ impl Cluster {
         let index = self.index_of(&node.metadata.name);
         let info = &mut self.nodes[index];
         info.allocatable = Resources::of(&node.status.allocatable);
+        info.last_score = None;
         info.is_zoned = node.metadata.labels.contains_key(ZONE);
         info.is_open = !node.spec.unschedulable && node.spec.taints.is_empty();
         info.object = Some(object.clone());
@@ -234,6 +261,7 @@ impl Cluster {
             let info = &mut self.nodes[index];
             (info.object, info.is_zoned, info.is_open) = (None, false, false);
             info.allocatable = Resources::default();
+            info.last_score = None;
             self.drop_if_empty(index);
         }
     }

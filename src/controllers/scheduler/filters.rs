@@ -181,29 +181,38 @@ pub fn node_affinity(affinity: &NodeAffinity, node: &Node) -> Verdict {
 /// What the pod requests must be free, and one place for a pod. What is not requested is not looked
 /// at, even if the node has less than nothing of it left.
 pub fn node_resources_fit(request: &Resources, info: &NodeInfo) -> Verdict {
-    let (has, used) = (&info.allocatable, &info.requested);
-    let mut rejection = Rejection { reasons: Vec::new(), resolvable: true };
-    if info.pods + 1 > has.pods {
-        rejection.reasons.push(Reason::TooManyPods);
-    }
-    let mut check = |name: &dyn Fn() -> Str, wanted: i64, has: i64, used: i64| {
-        if wanted > 0 && wanted > has.saturating_sub(used) {
-            rejection.reasons.push(Reason::Insufficient(name()));
-            rejection.resolvable &= wanted <= has;
-        }
-    };
-    let (cpu, memory) = (request.cpu_milli, request.memory);
-    check(&|| "cpu".into(), cpu, has.cpu_milli, used.cpu_milli);
-    check(&|| "memory".into(), memory, has.memory, used.memory);
-    let (wanted, has_storage) = (request.ephemeral_storage, has.ephemeral_storage);
-    let name = || "ephemeral-storage".into();
-    check(&name, wanted, has_storage, used.ephemeral_storage);
-    for (name, wanted) in &request.others {
-        let (has, used) = (has.amount(name), used.amount(name));
-        check(&|| name.clone(), *wanted, has, used);
-    }
-    if rejection.reasons.is_empty() {
+    if has_room(request, info) {
         return Ok(());
     }
+    let (has, used) = (&info.allocatable, &info.requested);
+    let mut rejection = Rejection { reasons: Vec::new(), resolvable: true };
+    if info.pods >= has.pods {
+        rejection.reasons.push(Reason::TooManyPods);
+    }
+    let wanted = ["cpu", "memory", "ephemeral-storage"].map(|name| (name, request.amount(name)));
+    let others = request.others.iter().map(|(name, wanted)| (&**name, *wanted));
+    for (name, wanted) in wanted.into_iter().chain(others) {
+        if is_short(wanted, has.amount(name), used.amount(name)) {
+            rejection.reasons.push(Reason::Insufficient(name.into()));
+            rejection.resolvable &= wanted <= has.amount(name);
+        }
+    }
     Err(rejection)
+}
+
+/// Most nodes have room for most pods, and every pod asks all of them.
+fn has_room(request: &Resources, info: &NodeInfo) -> bool {
+    let (has, used) = (&info.allocatable, &info.requested);
+    info.pods < has.pods
+        && !is_short(request.cpu_milli, has.cpu_milli, used.cpu_milli)
+        && !is_short(request.memory, has.memory, used.memory)
+        && !is_short(request.ephemeral_storage, has.ephemeral_storage, used.ephemeral_storage)
+        && !request
+            .others
+            .iter()
+            .any(|(name, wanted)| is_short(*wanted, has.amount(name), used.amount(name)))
+}
+
+fn is_short(wanted: i64, has: i64, used: i64) -> bool {
+    wanted > 0 && wanted > has.saturating_sub(used)
 }

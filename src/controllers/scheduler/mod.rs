@@ -398,7 +398,7 @@ fn promised(cluster: &mut Cluster, nominees: &Nominees, incoming: &Incoming<'_>)
 }
 
 fn best(
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     incoming: &Incoming<'_>,
     spread: &Spread,
     fitting: Vec<usize>,

@@ -33,13 +33,13 @@ pub struct Share {
 /// plugin that gives all nodes the same is left out: that decides nothing.
 pub fn score(
     incoming: &Incoming<'_>,
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     spread: &Spread,
     fitting: &[usize],
 ) -> Vec<i64> {
+    let mut total = cluster.least_allocated(fitting, &incoming.usage);
+    let cluster = &*cluster;
     let infos = || fitting.iter().map(|place| &cluster.nodes()[*place]);
-    let mut total: Vec<i64> =
-        infos().map(|info| least_allocated(&scored(&incoming.usage, info))).collect();
     let mut add = |scores: Vec<i64>, weight: i64| {
         for (total, score) in total.iter_mut().zip(scores) {
             *total += score * weight;
@@ -71,7 +71,7 @@ pub fn score(
 }
 
 /// Cpu and memory as LeastAllocated sees them: containers without requests count by default.
-fn scored(usage: &Usage, info: &NodeInfo) -> [Share; 2] {
+pub(super) fn scored(usage: &Usage, info: &NodeInfo) -> [Share; 2] {
     let share = |allocatable, used, wanted| Share { allocatable, used, wanted, weight: 1 };
     let has = &info.allocatable;
     let (cpu, memory) = (usage.scored_cpu_milli, usage.scored_memory);

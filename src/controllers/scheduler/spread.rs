@@ -3,7 +3,7 @@
 //! The built-in rules count the pods of the same managing owner, where Kubernetes counts those that
 //! the owner's selector and the Services' selectors match; a pod without owner has no such rule.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use crate::api::{LabelSelector, Node, Pod, Str};
 use crate::controllers::taints::{is_tolerated, keeps_away};
 
 use super::affinity::NodeAffinity;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, NodeInfo};
 use super::filters::{Reason, Rejection, Verdict};
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -130,18 +130,18 @@ impl Spread {
 
     /// The scores of these nodes, given by their places in the cluster: 100 for the emptiest.
     pub fn score(&self, cluster: &Cluster, fitting: &[usize]) -> Vec<i64> {
-        let nodes: Vec<_> = fitting
-            .iter()
-            .map(|i| (*i, cluster.nodes()[*i].node().filter(|n| self.scored(n))))
+        let infos = fitting.iter().map(|place| (*place, &cluster.nodes()[*place]));
+        let nodes: Vec<_> = infos
+            .map(|(place, info)| (place, Some(info).filter(|info| self.scored(info))))
             .collect();
         let mut raw: Vec<Option<f64>> = nodes.iter().map(|(_, n)| n.map(|_| 0.0)).collect();
         for counted in &self.soft {
             let weight = logarithm(2 + counted.domains(&nodes));
-            for (score, (place, node)) in raw.iter_mut().zip(&nodes) {
-                let Some((score, node)) = score.as_mut().zip(*node) else {
+            for (score, (place, info)) in raw.iter_mut().zip(&nodes) {
+                let Some((score, info)) = score.as_mut().zip(*info) else {
                     continue;
                 };
-                if let Some(count) = counted.count(*place, node) {
+                if let Some(count) = counted.count(*place, info) {
                     *score += count as f64 * weight + (counted.rule.max_skew - 1) as f64;
                 }
             }
@@ -149,9 +149,14 @@ impl Spread {
         normalize(&raw.iter().map(|s| s.map(round)).collect::<Vec<_>>())
     }
 
-    fn scored(&self, node: &Node) -> bool {
-        let has = |c: &Counted| node.metadata.labels.contains_key(&c.rule.topology_key);
-        self.built_in || self.soft.iter().all(has)
+    fn scored(&self, info: &NodeInfo) -> bool {
+        let has = |node: &Node, counted: &Counted| {
+            node.metadata.labels.contains_key(&counted.rule.topology_key)
+        };
+        match self.built_in {
+            true => info.object.is_some(),
+            false => info.node().is_some_and(|node| self.soft.iter().all(|own| has(node, own))),
+        }
     }
 }
 
@@ -173,23 +178,25 @@ impl Counted {
     }
 
     /// In how many domains these nodes are.
-    fn domains(&self, nodes: &[(usize, Option<&Node>)]) -> usize {
-        let known = nodes.iter().filter_map(|(_, node)| *node);
+    fn domains(&self, nodes: &[(usize, Option<&NodeInfo>)]) -> usize {
+        let known = nodes.iter().filter_map(|(_, info)| *info);
         if self.by_host {
             return known.count();
         }
-        let domains: std::collections::BTreeSet<_> =
-            known.filter_map(|node| node.metadata.labels.get(&self.rule.topology_key)).collect();
-        domains.len()
+        known.filter_map(|info| self.domain(info)).collect::<BTreeSet<_>>().len()
+    }
+
+    fn domain<'a>(&self, info: &'a NodeInfo) -> Option<&'a Str> {
+        info.node()?.metadata.labels.get(&self.rule.topology_key)
     }
 
     /// How many pods count against a node. A node without a hostname label is its own host: a
     /// kubelet would have set the label.
-    fn count(&self, place: usize, node: &Node) -> Option<i64> {
+    fn count(&self, place: usize, info: &NodeInfo) -> Option<i64> {
         if self.by_host {
             return self.on_node.get(place).map(|count| i64::from(*count));
         }
-        let domain = node.metadata.labels.get(&self.rule.topology_key)?;
+        let domain = self.domain(info)?;
         Some(self.in_domain.get(domain).copied().unwrap_or(0))
     }
 }
@@ -269,7 +276,15 @@ fn normalize(raw: &[Option<i64>]) -> Vec<i64> {
         0 => 100,
         _ => 100 * (high + low - own) / high,
     };
-    raw.iter().map(|own| own.map_or(0, score)).collect()
+    // Many nodes in a row have the same, and a division takes longer than to see that.
+    let mut last = (low, score(low));
+    let mut score = |own: i64| {
+        if last.0 != own {
+            last = (own, score(own));
+        }
+        last.1
+    };
+    raw.iter().map(|own| own.map_or(0, &mut score)).collect()
 }
 
 fn round(value: f64) -> i64 {

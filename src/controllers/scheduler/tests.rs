@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::resources::{DEFAULT_MEMORY, Usage};
 use super::*;
 use crate::apiserver::{ApiError, DeleteOptions, Part, Reason};
 use crate::client::Cache;
@@ -267,6 +268,12 @@ fn what_changes_add_up_to_is_what_a_fresh_look_shows() {
             let fresh = Cluster::of(&cluster.cache);
             let own = &cluster.controller.cluster;
             assert_eq!(picture(own), picture(&fresh), "seed {seed}, step {step}");
+            // What its own pods take, so that it knows the scores from its last decision.
+            let scored_memory = DEFAULT_MEMORY;
+            let usage = Usage { scored_cpu_milli: 500, scored_memory, ..Usage::default() };
+            let places: Vec<usize> = (0..fresh.nodes().len()).collect();
+            let scores = |cluster: &Cluster| cluster.clone().least_allocated(&places, &usage);
+            assert_eq!(scores(own), scores(&fresh), "seed {seed}, step {step}");
         }
     }
 }
