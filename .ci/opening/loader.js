@@ -13,8 +13,9 @@ const [packed, address] = ["_opening.lzma", "_whole.wasm"].map((end) => import.m
 // Kept in the history, which is there in any frame, and outlives loading the page again.
 const WITH_THE_WHOLE = "with the whole";
 const ACTS = ["pointerdown", "keydown", "click", "input", "wheel", "message", "hashchange", "popstate"];
-// Not told of: what is merely pointed at, and that the page is hidden, which stops what plays; nothing does.
-const HOVERS = ["pointermove", "pointerover", "pointerout", "pointerenter", "pointerleave", "visibilitychange"];
+// Not told of: what is merely pointed at; that the page is hidden, which stops what plays, and nothing does; that a
+// list scrolled, which it did by itself: whoever scrolls, acts.
+const HOVERS = ["pointermove", "pointerover", "pointerout", "pointerenter", "pointerleave", "visibilitychange", "scroll"];
 // The opening was cut for the page as it opens by these: without a link to a moment, or other wishes.
 const PLAIN = /^(\?(embed|present)=1)?$/;
 // Lets a module take the opening's place; there is none once the whole has done so.

@@ -26,6 +26,8 @@ const OPENINGS = [
   { lang: "en-US", path: "?present=1" },
   { lang: "ko-KR", path: "?present=1", size: [1280, 720], theme: "dark" },
   { lang: "fr", path: "?present=1", size: [1920, 1080] },
+  { lang: "en-US", path: "?present=1", size: SIZES[1], still: true },
+  { lang: "ja", size: [2560, 1440] },
 ];
 /**
  * How long a page is left to itself once it is ready, in milliseconds: longer than it takes for any of its
