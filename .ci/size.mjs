@@ -16,7 +16,7 @@ const ON_DEMAND = new Map([
   ["code.js", 60 * KB],
 ]);
 const FIRST_LOAD = 300 * KB;
-const FIRST_LOAD_CEILING = 330 * KB;
+const FIRST_LOAD_CEILING = 300 * KB;
 /** What follows by itself; without it the page is in one piece, and has no ceiling. */
 const WHOLE = /_whole\.wasm$/;
 const WHOLE_CEILING = 2_000 * KB;

@@ -27,8 +27,14 @@ const OPENINGS = [
   { lang: "ko-KR", path: "?present=1", size: [1280, 720], theme: "dark" },
   { lang: "fr", path: "?present=1", size: [1920, 1080] },
   { lang: "en-US", path: "?present=1", size: SIZES[1], still: true },
-  { lang: "ja", size: [2560, 1440] },
 ];
+/** What is drawn where hangs on how wide everything is. So each of these pages is shown in all these sizes, too. */
+const RESIZED = [
+  [2560, 1440], [1920, 1080], [1440, 900], [1366, 768], [1280, 720], [1024, 768], [800, 500], [768, 1024], [412, 915],
+  [390, 844],
+];
+/** How long it takes until a page has drawn itself in another size, in milliseconds. */
+const DRAWN = 250;
 /**
  * How long a page is left to itself once it is ready, in milliseconds: longer than it takes for any of its
  * timers to come round, since whoever has a slow network waits longer for the whole program.
@@ -100,7 +106,7 @@ async function record(module) {
   let all;
   try {
     for (const options of OPENINGS) {
-      const { page, close } = await openPage(running, options);
+      const { page, problems, close } = await openPage(running, options);
       // A second visit finds what the first has kept.
       for (const again of [false, true]) {
         if (again) {
@@ -109,10 +115,15 @@ async function record(module) {
         }
         await page.waitForSelector("html[data-ready=true]", { state: "attached" });
         await page.waitForTimeout(SETTLED);
+        for (const [width, height] of again ? RESIZED : []) {
+          await page.setViewportSize({ width, height });
+          await page.waitForTimeout(DRAWN);
+        }
         const reached = await seen(page, new URL(basename(glue), running.address).href);
         all ??= Buffer.alloc(reached.length);
         for (let point = 0; point < all.length; point++) all[point] |= reached[point];
       }
+      if (problems.length) throw new Error(`${JSON.stringify(options)}: ${problems.join("; ")}`);
       await close();
     }
   } finally {

@@ -216,6 +216,15 @@ check("on a projector the type is larger", { path: "?present=1" }, async (page) 
   assert.ok(size >= 1.5 * 14, `${size} px`);
 });
 
+check("on a projector of any height messages travel, where a label has no room too", { path: "?present=1", size: [1366, 768] }, async (page) => {
+  await page.keyboard.press("Space");
+  for (const [width, height] of [[1366, 768], [1280, 600], [1024, 480], [390, 844], [320, 200]]) {
+    await page.setViewportSize({ width, height });
+    await page.waitForTimeout(400);
+    assert.equal(await page.locator("#failure").isVisible(), false, `it stops at ${width}×${height}`);
+  }
+});
+
 const constants = JSON.parse(readFileSync(new URL("../determinism.json", import.meta.url), "utf8"));
 for (const [id, hashes] of Object.entries(constants.hashes)) {
   const nanos = constants.seconds * 1e9;

@@ -285,6 +285,10 @@ fn label(brush: &Brush, fan: &[&Dot], busy: &mut Busy, sides: &mut Sides) {
     let (width, height) = (width + 8.0 * unit, 31.0 * unit);
     let beside = 12.0 * unit;
     let lowest = brush.places.door_y().unwrap_or(brush.places.height) - height - unit;
+    if lowest < 0.0 {
+        // Large type on a low stage: the wires are shorter than a label.
+        return;
+    }
     let rect = |x: f64, y: f64| Rect { x, y: (y - height / 2.0).clamp(0.0, lowest), width, height };
     let mut candidates = Vec::with_capacity(fan.len() * 2);
     let last = fan.iter().max_by(|a, b| a.x.total_cmp(&b.x));
