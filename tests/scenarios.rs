@@ -1,12 +1,13 @@
 //! Every scenario that ships, played without a page: each expectation is met in each lane.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use loopscope::kernel::Time;
 use loopscope::scenario::report::play;
 use loopscope::scenario::{Run, Scenario, Shipped, shipped};
 use loopscope::view::Session;
-use loopscope::world::LaneId;
+use loopscope::world::{LaneId, Verdict};
 
 #[test]
 fn every_shipped_scenario_meets_its_expectations_in_each_lane() {
@@ -45,6 +46,27 @@ fn what_the_lanes_come_to_does_not_hang_on_one_lucky_seed() {
     }
 }
 
+#[test]
+fn who_oscillates_is_named_with_what_each_writes_and_how_often() {
+    let scenario = Shipped::find("autoscaler-against-gitops").expect("it ships").load();
+    let mut run = Run::new(Arc::new(scenario), 3, Vec::new());
+    run.run_until(Time::from_secs(60), u64::MAX);
+    for lane in [LaneId::Edge, LaneId::Level] {
+        let verdict = run.verdict(lane);
+        let Verdict::Oscillating { object, field, sides, period, turns } = &verdict else {
+            panic!("{lane:?}: {verdict:?}");
+        };
+        assert_eq!((&*object.name, &**field), ("nginx", "spec.replicas"));
+        let mut sides: Vec<_> = sides.iter().map(|(by, value)| (&**by, *value)).collect();
+        sides.sort_by_key(|(_, value)| *value);
+        let [(git, 1), (autoscaler, 2)] = sides[..] else { panic!("{sides:?}") };
+        assert_eq!((git, autoscaler), ("gitops", "hpa"));
+        // The autoscaler looks every 15 s; Argo CD heals at once, and then after a longer wait.
+        let periods = Duration::from_secs(2)..=Duration::from_secs(40);
+        assert!(periods.contains(period) && *turns >= 4, "{period:?}, {turns} turns");
+    }
+}
+
 /// The storm in its level lane, with other numbers in the scenario: requests sent away, the longest
 /// queue before the API server, and whether all was done after so many seconds.
 fn storm(workers: &str, queue: &str, seconds: u64) -> (u64, u64, bool) {
@@ -67,6 +89,7 @@ fn of_a_storm_of_messages_a_bounded_part_is_drawn_and_it_is_said_how_many_each_s
     let stage = session.stage(LaneId::Level);
     let under_way = session.run().lane(LaneId::Level).expect("it has one").world.flights().count();
     assert!(under_way > 4_000, "{under_way}");
+    assert!(stage.under_way > 4_000, "{} are said to be under way", stage.under_way);
     assert!((300..=700).contains(&stage.flights.len()), "{} are drawn", stage.flights.len());
     let told = stage.flights.len() as u64 * stage.drawn_every;
     assert!(told.abs_diff(under_way as u64) < 1_000, "{told} of {under_way}");

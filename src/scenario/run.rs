@@ -403,7 +403,10 @@ impl Run {
             let new = lane.verdict();
             // While it is busy only another kind of verdict is news, not another moment or number.
             let same_kind = std::mem::discriminant(&new) == std::mem::discriminant(verdict);
-            if !same_kind || (new != *verdict && !lane.world.is_busy()) {
+            if same_kind && matches!(new, Verdict::Oscillating { .. }) {
+                // It goes on with other numbers, and each of them is no news.
+                *verdict = new;
+            } else if !same_kind || (new != *verdict && !lane.world.is_busy()) {
                 let at = lane.world.now();
                 story.turn(Entry { at, what: Told::Verdict(new.clone()) }, lane.world.totals());
                 *verdict = new;

@@ -42,7 +42,9 @@ pub fn Announcer() -> impl IntoView {
 
     Effect::new(move || {
         page.run.jumps.track();
-        told.set_value(page.run.clock.with_untracked(|clock| clock.now));
+        if !page.run.went_on() {
+            told.set_value(page.run.clock.with_untracked(|clock| clock.now));
+        }
     });
     Effect::new(move || {
         let story = page.run.story.get();

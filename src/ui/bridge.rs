@@ -64,6 +64,8 @@ pub struct Run {
     pub done: RwSignal<u64>,
     /// Goes up with each jump in time: nothing that moves belongs to it.
     pub jumps: RwSignal<u64>,
+    /// Whether the last of them was but a pass forward.
+    went_on: StoredValue<bool>,
     /// Up to which jump what is shown has been seen.
     seen: RwSignal<u64>,
     /// Lines that were run, oldest first.
@@ -101,6 +103,7 @@ impl Run {
             changed: RwSignal::new(0),
             done: RwSignal::new(0),
             jumps: RwSignal::new(0),
+            went_on: StoredValue::new(false),
             seen: RwSignal::new(u64::MAX),
             console: RwSignal::default(),
             failed: RwSignal::default(),
@@ -219,6 +222,7 @@ impl Run {
     }
 
     fn jumped(&self) {
+        self.went_on.set_value(false);
         self.jumps.update(|n| *n += 1);
         self.settled();
         self.look_at_jump();
@@ -251,6 +255,12 @@ impl Run {
     pub fn step(&self, forward: bool) {
         self.write(|session| if forward { session.step_forward() } else { session.step_back() });
         self.jumped();
+        self.went_on.set_value(forward);
+    }
+
+    /// Whether the last jump was but a pass forward: what came with it is news.
+    pub fn went_on(&self) -> bool {
+        self.went_on.get_value()
     }
 
     /// To a moment.

@@ -5,6 +5,7 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
+use web_sys::HtmlDivElement;
 
 use crate::kernel::Time;
 use crate::view::range::Range;
@@ -16,6 +17,11 @@ use super::format;
 use super::i18n::tr;
 use super::state::Page;
 use super::stretch;
+
+/// Who presses so near to a mark means the mark.
+const NEAR_PX: f64 = 6.0;
+/// Who moves no more than that still presses.
+const STILL_PX: i32 = 4;
 
 /// The scrubber.
 #[component]
@@ -30,17 +36,17 @@ pub fn Scrubber() -> impl IntoView {
         Scale::of(page.run.place_of(ahead.map_or(end, |ahead| ahead.max(end))))
     });
     paint(page, bar, canvas, scale);
-    let share = move || scale.get().share(page.run.clock.with(|clock| clock.shown));
+    let share = move || scale.get().share(page.run.clock.with(|clock| clock.shown)) * 100.0;
     let drag = RwSignal::new(Drag::No);
-    let moment = move |event: &PointerEvent| {
-        let frame = bar.get_untracked()?.get_bounding_client_rect();
-        let share = (f64::from(event.client_x()) - frame.left()) / frame.width().max(1.0);
-        Some(page.run.time_of(scale.get_untracked().shown(share.clamp(0.0, 1.0))))
-    };
+    let drawn = move || Some((page, scale.get_untracked(), bar.get_untracked()?));
+    let moment = move |event: &PointerEvent| moment_at(drawn()?, event.client_x());
     let seek_to = move |event: &PointerEvent| {
         let Some(at) = moment(event) else { return };
         match drag.get_untracked() {
             Drag::No => {}
+            // A finger does not stand still.
+            Drag::Mark(x) if (event.client_x() - x).abs() <= STILL_PX => {}
+            Drag::Mark(_) => drag.set(Drag::Moment),
             Drag::Moment => {
                 page.go(at);
             }
@@ -50,12 +56,18 @@ pub fn Scrubber() -> impl IntoView {
         }
     };
     let press = move |event: PointerEvent| {
-        if let Some(element) = bar.get_untracked() {
-            // Without capture the drag ends at the bar's edge, nothing worse.
-            let _ = element.set_pointer_capture(event.pointer_id());
+        capture(bar, &event);
+        let begun = Drag::begun(&event, moment(&event));
+        match drawn().and_then(|bar| mark_near(bar, event.client_x())) {
+            Some(mark) if begun == Drag::Moment => {
+                drag.set(Drag::Mark(event.client_x()));
+                page.go(mark);
+            }
+            _ => {
+                drag.set(begun);
+                seek_to(&event);
+            }
         }
-        drag.set(Drag::begun(&event, moment(&event)));
-        seek_to(&event);
     };
     view! {
         <div
@@ -66,7 +78,7 @@ pub fn Scrubber() -> impl IntoView {
             aria-label=move || tr!(transport.scrubber)
             aria-valuemin="0"
             aria-valuemax="100"
-            aria-valuenow=move || format!("{:.0}", share() * 100.0)
+            aria-valuenow=move || format!("{:.0}", share())
             title=move || tr!(transport.scrubber_help)
             aria-valuetext=move || spoken(page)
             on:pointerdown=press
@@ -77,10 +89,17 @@ pub fn Scrubber() -> impl IntoView {
         >
             <canvas node_ref=canvas aria-hidden="true"></canvas>
             {stretch(page, scale)}
-            <span class="thumb" style:left=move || format!("{:.3}%", share() * 100.0)></span>
+            <span class="thumb" style:left=move || format!("{:.3}%", share())></span>
         </div>
     }
     .into_any()
+}
+
+fn capture(bar: NodeRef<Div>, event: &PointerEvent) {
+    if let Some(element) = bar.get_untracked() {
+        // Without it the drag ends at the bar's edge, nothing worse.
+        let _ = element.set_pointer_capture(event.pointer_id());
+    }
 }
 
 /// What a pressed pointer moves.
@@ -89,6 +108,8 @@ enum Drag {
     No,
     /// The moment that is shown.
     Moment,
+    /// Nothing yet: the bar was pressed at a mark, at this place of the screen.
+    Mark(i32),
     /// The other end of a stretch that begins there.
     Stretch(Time),
     /// A.
@@ -109,6 +130,30 @@ impl Drag {
             _ => Drag::Moment,
         }
     }
+}
+
+/// The bar as it is drawn.
+type Bar = (Page, Scale, HtmlDivElement);
+
+/// The moment at a place of the screen.
+fn moment_at((page, scale, bar): Bar, x: i32) -> Option<Time> {
+    let frame = bar.get_bounding_client_rect();
+    let share = (f64::from(x) - frame.left()) / frame.width().max(1.0);
+    Some(page.run.time_of(scale.shown(share.clamp(0.0, 1.0))))
+}
+
+/// The moment of the mark that is nearest to a place of the screen, if one is near enough.
+fn mark_near((page, scale, bar): Bar, x: i32) -> Option<Time> {
+    let frame = bar.get_bounding_client_rect();
+    let away = |at: Time| {
+        let place = frame.left() + scale.share(page.run.shown_of(at)) * frame.width();
+        (place - f64::from(x)).abs()
+    };
+    let marks = page.run.story.with_untracked(|story| {
+        story.marks.iter().map(|mark| (away(mark.at), mark.at)).collect::<Vec<_>>()
+    });
+    let near = marks.into_iter().filter(|(away, _)| *away <= NEAR_PX);
+    near.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, at)| at)
 }
 
 /// The moment, the wait it lies in and the stretch that is played, for ears.

@@ -216,7 +216,7 @@ pub fn pass(pass: &PassView) -> String {
 pub fn evidence(stage: &Stage) -> String {
     let queued: usize = stage.loops.iter().map(|view| view.queued).sum();
     let thinking = stage.loops.iter().filter(|view| view.pass.is_some()).count();
-    let flying = stage.flights.len();
+    let flying = stage.under_way;
     let counts = tr!(evidence.counts, queued = queued, flying = flying, thinking = thinking);
     let why = match &stage.verdict {
         VerdictView::Converged { .. } => tr!(evidence.converged).to_owned(),
@@ -229,7 +229,7 @@ pub fn evidence(stage: &Stage) -> String {
             tr!(evidence.in_vain, at = format::clock(*at))
         }
         VerdictView::Stuck { .. } => tr!(evidence.stuck).to_owned(),
-        VerdictView::Oscillating { object, field, turns } => {
+        VerdictView::Oscillating { object, field, turns, .. } => {
             tr!(evidence.oscillating, field = field, object = object, n = turns)
         }
     };
@@ -277,11 +277,15 @@ pub fn verdict_reason(verdict: &VerdictView) -> String {
             tr!(verdict.in_vain, short = shortfall(short), at = format::clock(*at))
         }
         VerdictView::Stuck { short, .. } => tr!(verdict.nothing_wakes, short = shortfall(short)),
-        VerdictView::Oscillating { object, field, turns } => tr!(
+        VerdictView::Oscillating { object, field, sides: [one, other], period, .. } => tr!(
             verdict.turns,
             object = object.name.to_string(),
             field = field.to_string(),
-            n = *turns
+            one = one.0.to_string(),
+            value = one.1,
+            other = other.0.to_string(),
+            others_value = other.1,
+            period = format::span(*period)
         ),
     }
 }

@@ -38,6 +38,7 @@ pub fn stage(lane: &Lane, verdict: &Verdict, since: Time, memory: &mut Memory) -
         others: others(world),
         flights: flights(world),
         drawn_every: drawn_every(world),
+        under_way: world.activity().flying + world.held_at_doors().count(),
         nodes,
         tray,
         server_fault: world.faults().server_trouble().map(|trouble| {
@@ -64,9 +65,13 @@ pub fn verdict_view(verdict: &Verdict, since: Time) -> VerdictView {
         Verdict::Stuck { short, in_vain } => {
             VerdictView::Stuck { short: shown(short), in_vain: *in_vain }
         }
-        Verdict::Oscillating { object, field, turns } => {
-            VerdictView::Oscillating { object: object.clone(), field: field.clone(), turns: *turns }
-        }
+        Verdict::Oscillating { object, field, sides, period, turns } => VerdictView::Oscillating {
+            object: object.clone(),
+            field: field.clone(),
+            sides: sides.clone(),
+            period: *period,
+            turns: *turns,
+        },
     }
 }
 

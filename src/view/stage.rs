@@ -29,6 +29,8 @@ pub struct Stage {
     pub flights: Vec<Flight>,
     /// For how many messages each of them stands: 1, but in a storm.
     pub drawn_every: u64,
+    /// How many there are, drawn or not.
+    pub under_way: usize,
     /// The nodes with their pods.
     pub nodes: Vec<NodeView>,
     /// Pods without a node.
@@ -70,7 +72,11 @@ pub enum VerdictView {
         object: ObjectKey,
         /// Which field.
         field: Str,
-        /// How often it turned within the last minute.
+        /// Who writes what, the latest last.
+        sides: [(Str, i32); 2],
+        /// How long from one write of the same writer to the next, on average.
+        period: Duration,
+        /// How often it turned within the last two minutes.
         turns: u32,
     },
 }

@@ -111,17 +111,19 @@ pub const KNOBS: [&str; 13] = [
 const NUMBER_MAX: u32 = 10_000;
 /// The shortest back-off and look: less would be a loop without a pause.
 const SHORTEST: Duration = Duration::from_millis(1);
+const SHORTEST_RESYNC: Duration = Duration::from_secs(1);
 
 impl KnobChange {
     /// Takes the knobs out of the fields of a file or line. What is left over is nobody's.
     pub fn read(fields: &mut Fields) -> Result<KnobChange, FaultError> {
-        let resync = fields.span("resync")?;
+        let resync = replay(fields, "resync")?;
+        let resync_period = replay(fields, "resyncPeriod")?;
         let workers = number(fields, "workers")?;
         let change = KnobChange {
             enabled: switch(fields, "enabled")?,
             manner: word(fields, "flavour", &Manner::ALL, Manner::word)?,
             // Files call it by its name in client-go.
-            resync_period: fields.span("resyncPeriod")?.or(resync),
+            resync_period: resync_period.or(resync),
             poll: at_least(fields, "poll", SHORTEST)?,
             relist_on_start: switch(fields, "relistOnStart")?,
             workers: workers.and_then(|workers| u16::try_from(workers).ok()),
@@ -240,6 +242,17 @@ fn at_least(
     }
 }
 
+/// Never (0), or not more often than client-go replays a cache (`minimumResyncPeriod`).
+fn replay(fields: &mut Fields, key: &str) -> Result<Option<Duration>, FaultError> {
+    match fields.span(key)? {
+        Some(short) if !short.is_zero() && short < SHORTEST_RESYNC => error(
+            Some(key),
+            format!("{key}: takes {} or more, or 0s: never", span(SHORTEST_RESYNC)),
+        ),
+        given => Ok(given),
+    }
+}
+
 fn word<T: Copy>(
     fields: &mut Fields,
     key: &str,
@@ -330,6 +343,8 @@ mod tests {
         assert!(refused("knob replicaset dedup=maybe").contains("true or false"));
         assert!(refused("knob replicaset flavour=both").contains("edge-relist"));
         assert!(refused("knob replicaset backoffBase=0s").contains("1ms or more"));
+        assert!(refused("knob replicaset resync=1ns").contains("1s or more"));
+        assert!(refused("knob replicaset resyncPeriod=999ms").contains("1s or more"));
         assert!(refused("knob scheduler flavour=edge").contains("only deployment, replicaset"));
         assert!(refused("knob kubelet poll=5s").contains("cannot be level-polling"));
         assert!(refused("knob kubelet workers=1").contains("one for every pod"));

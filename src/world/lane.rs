@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::api::ObjectKey;
+use crate::api::{ObjectKey, Str};
 use crate::kernel::Time;
 
 use super::options::{Flavour, Options};
@@ -47,6 +47,9 @@ impl LaneId {
 const OSCILLATION_WINDOW: Duration = Duration::from_secs(120);
 /// ... if there are so many of them.
 const OSCILLATION_TURNS: usize = 4;
+
+/// Who writes, and what.
+type Side = (Str, i32);
 
 /// One cluster of a comparison.
 #[derive(Clone, Debug)]
@@ -103,27 +106,34 @@ impl Lane {
     }
 
     fn oscillation_of(&self, object: &ObjectKey) -> Option<Verdict> {
-        let mut writers = std::collections::BTreeSet::new();
-        let (mut turns, mut last) = (0, None);
-        for record in &self.scalings {
-            let Occurrence::Scaled { object: other, from, to, by } = &record.what else { continue };
-            if other != object {
-                continue;
+        let own = self.scalings.iter().filter_map(|record| match &record.what {
+            Occurrence::Scaled { object: other, from, to, by } if other == object => {
+                Some((record.at, *from, (by.clone(), *to)))
             }
-            // A turn takes back what another writer did just before.
-            if last
-                .as_ref()
-                .is_some_and(|(to_before, by_before)| to_before == from && by_before != by)
-            {
-                turns += 1;
-            }
-            last = Some((*to, by.clone()));
-            writers.insert(by.clone());
+            _ => None,
+        });
+        let own: Vec<(Time, i32, Side)> = own.collect();
+        // A turn takes back what another writer did just before.
+        let is_turn = |pair: &&[(Time, i32, Side)]| {
+            let (_, _, (by_before, to_before)) = &pair[0];
+            let (_, from, (by, _)) = &pair[1];
+            to_before == from && by_before != by
+        };
+        let turns: Vec<_> = own.windows(2).filter(is_turn).collect();
+        let [(before, _, one), (last, _, other)] = turns.last()? else { return None };
+        if turns.len() < OSCILLATION_TURNS {
+            return None;
         }
-        (turns >= OSCILLATION_TURNS && writers.len() > 1).then(|| Verdict::Oscillating {
+        let again: Vec<Time> =
+            turns.iter().filter(|pair| pair[1].2.0 == other.0).map(|pair| pair[1].0).collect();
+        let rounds = u32::try_from(again.len().saturating_sub(1)).unwrap_or(u32::MAX).max(1);
+        let since = if again.len() > 1 { again[0] } else { *before };
+        Some(Verdict::Oscillating {
             object: object.clone(),
             field: "spec.replicas".into(),
-            turns: turns as u32,
+            sides: [one.clone(), other.clone()],
+            period: last.since(since) / rounds,
+            turns: turns.len() as u32,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way
 //! or due, and what the store and the machines hold.
 
+use std::time::Duration;
+
 use crate::api::{Condition, Kind, ObjectKey, Str};
 use crate::controllers::Context;
 use crate::kernel::Time;
@@ -43,7 +45,11 @@ pub enum Verdict {
         object: ObjectKey,
         /// To which field.
         field: Str,
-        /// How often within the last minute.
+        /// Who writes what, the latest last.
+        sides: [(Str, i32); 2],
+        /// How long from one write of the same writer to the next, on average.
+        period: Duration,
+        /// How often within the last two minutes.
         turns: u32,
     },
 }
