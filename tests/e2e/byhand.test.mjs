@@ -161,3 +161,68 @@ check("a message is held from the list of those in flight and released there", A
   await menu(page).getByRole("button", { name: /Release/ }).press("Enter");
   await comesTo(page, "level", "converged");
 });
+
+const TARGETS = {
+  loop: (page) => ring(page, "level", "replicaset"),
+  node: (page) => node(page, "level", "node-1"),
+  pod: (page) => pods(page, "level").first(),
+  "API server": (page) => lane(page, "level").locator(".board-open"),
+};
+for (const [target, find] of Object.entries(TARGETS)) {
+  check(`what the menu of a ${target} offers is carried out, by pointer and from the keyboard`, { ...CALM, limit: 120_000 }, async (page) => {
+    await find(page).press("Enter");
+    await menu(page).waitFor();
+    const lines = (await items(page)).filter((line) => /^(fault|kubectl) /.test(line));
+    await page.keyboard.press("Escape");
+    assert.ok(lines.length > 3, lines.join("\n"));
+    for (const [place, line] of lines.entries()) {
+      const byPointer = place % 2 === 0;
+      await (byPointer ? find(page).click() : find(page).press("Enter"));
+      const item = menu(page).locator("button.item", { has: page.getByText(line, { exact: true }) });
+      await (byPointer ? item.click() : item.press("Enter"));
+      await menu(page).waitFor({ state: "detached" });
+      await tab(page, "Console").click();
+      const entry = page.locator(".console .entry").last();
+      await entry.locator("button.go", { hasText: line }).waitFor();
+      assert.deepEqual(await entry.locator("pre.error").allInnerTexts(), [], line);
+      // What only asks is nothing to take back.
+      if (await page.getByRole("button", { name: /^Undo/ }).isEnabled()) await page.keyboard.press("Control+z");
+    }
+  });
+}
+
+check("all that the menu of a message offers is carried out and taken back", { ...AT, limit: 120_000 }, async (page) => {
+  await run(page, DELETE);
+  const listed = lane(page, "level").locator(".in-flight button", { hasText: "replicaset" }).first();
+  const told = await listed.innerText();
+  await listed.press("Enter");
+  const names = await menu(page).locator("button.item").allInnerTexts();
+  has(names.join("\n"), /drop/i, /late/i, /twice/i, /hold/i);
+  await assertSound(page);
+  await page.keyboard.press("Escape");
+  const struck = page.locator(".log li.fault");
+  for (const place of names.keys()) {
+    const before = await struck.count();
+    await listed.press("Enter");
+    await menu(page).locator("button.item").nth(place).click();
+    await menu(page).waitFor({ state: "detached" });
+    await page.waitForFunction((n) => document.querySelectorAll(".log li.fault").length > n, before);
+    await page.keyboard.press("Control+z");
+    await page.waitForFunction((n) => document.querySelectorAll(".log li.fault").length === n, before);
+    assert.equal(await listed.innerText(), told, names[place]);
+  }
+});
+
+check("the bar is dragged to a moment, and back", CALM, async (page) => {
+  const box = await page.locator(".scrubber").boundingBox();
+  const end = await seconds(page);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.9, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.3, y, { steps: 8 });
+  const early = await seconds(page);
+  assert.ok(early < end / 2, `${early} of ${end}`);
+  await page.mouse.move(box.x + box.width * 0.7, y, { steps: 8 });
+  await page.mouse.up();
+  assert.ok((await seconds(page)) > early);
+});
