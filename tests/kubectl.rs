@@ -287,6 +287,12 @@ fn replicas_and_images_are_changed() {
     let path = "get deploy web -o jsonpath={.spec.template.spec.containers[0].image}";
     assert_eq!(cluster.says(path), "nginx:1.26\n");
     assert_eq!(
+        cluster.says("patch deploy web --dry-run=server -p 'spec: {replicas: 2}'"),
+        "deployment.apps/web patched (server dry run)\n"
+    );
+    let shown = cluster.says("patch deploy web --dry-run=client -o yaml -p 'spec: {replicas: 2}'");
+    assert!(shown.contains("  replicas: 2\n"), "{shown}");
+    assert_eq!(
         cluster.says("patch deploy web -p '{\"spec\":{\"replicas\":2}}'"),
         "deployment.apps/web patched\n"
     );

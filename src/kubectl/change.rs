@@ -109,7 +109,8 @@ pub fn one(
     Ok(())
 }
 
-fn say(value: &Value, name: &str, same: bool, words: &Words, shown: &Shown, out: &mut Output) {
+/// Says what became of one object.
+pub fn say(value: &Value, name: &str, same: bool, words: &Words, shown: &Shown, out: &mut Output) {
     use super::command::Format;
     let words = if same { words.same.as_ref() } else { Some(&words.changed) };
     match (&shown.format, words) {

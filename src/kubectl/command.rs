@@ -399,7 +399,7 @@ pub struct Scale {
 }
 
 /// `patch`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
     /// The patch, JSON or YAML.
     pub text: String,
@@ -407,6 +407,8 @@ pub struct Patch {
     pub kind: PatchKind,
     /// `--subresource`.
     pub part: Part,
+    /// How its outcome is shown, and whether it is carried out.
+    pub shown: Shown,
 }
 
 /// How a patch is merged.

@@ -9,7 +9,7 @@ use crate::apiserver::custom::definition::replicas_path;
 use crate::apiserver::{self, Part, PatchRequest, Request};
 
 use super::change::{self, Words};
-use super::command::{Patch, PatchKind, Scale, Select};
+use super::command::{DryRun, Patch, PatchKind, Scale, Select};
 use super::errors::refused;
 use super::resources::{find, nothing_found, printed, resource};
 use super::{Api, Output};
@@ -116,13 +116,19 @@ pub fn patch(select: &Select, patch: &Patch, api: &mut dyn Api, out: &mut Output
         PatchKind::Merge => apiserver::Patch::Merge(parsed),
         PatchKind::Json => apiserver::Patch::Json(parsed),
     };
+    let words = Words { changed: "patched".into(), same: Some("patched (no change)".into()) };
     each(select, api, out, |object, api, out| {
-        let (part, patch) = (patch.part, body.clone());
-        let request = PatchRequest { part, key: object.key(), patch };
-        let after = api.request(Request::PatchWith(Box::new(request)));
+        let (part, body) = (patch.part, body.clone());
+        let request = PatchRequest { part, key: object.key(), patch: body };
+        let request = Request::PatchWith(Box::new(request));
+        let after = match patch.shown.dry_run {
+            DryRun::No => api.request(request),
+            // What kubectl works out itself the server works out as well.
+            DryRun::Client | DryRun::Server => api.dry_run(&request),
+        };
         let after = after.map_err(|error| refused(&error, None))?;
-        let suffix = if after == *object { " (no change)" } else { "" };
-        out.line(format!("{} patched{suffix}", printed(object)));
+        let same = after == *object;
+        change::say(&after.to_value(), &printed(object), same, &words, &patch.shown, out);
         Ok(())
     });
 }

@@ -109,8 +109,10 @@ pub const KNOBS: [&str; 13] = [
 
 /// The most of a number of workers, of tokens a second, of tokens at once.
 const NUMBER_MAX: u32 = 10_000;
-/// The shortest back-off and look: less would be a loop without a pause.
+/// The shortest back-off: less would be a loop without a pause.
 const SHORTEST: Duration = Duration::from_millis(1);
+/// A look at everything, again and again, costs as much as there is.
+const SHORTEST_POLL: Duration = Duration::from_millis(100);
 const SHORTEST_RESYNC: Duration = Duration::from_secs(1);
 
 impl KnobChange {
@@ -124,7 +126,7 @@ impl KnobChange {
             manner: word(fields, "flavour", &Manner::ALL, Manner::word)?,
             // Files call it by its name in client-go.
             resync_period: resync_period.or(resync),
-            poll: at_least(fields, "poll", SHORTEST)?,
+            poll: at_least(fields, "poll", SHORTEST_POLL)?,
             relist_on_start: switch(fields, "relistOnStart")?,
             workers: workers.and_then(|workers| u16::try_from(workers).ok()),
             dedup: switch(fields, "dedup")?,
@@ -343,6 +345,7 @@ mod tests {
         assert!(refused("knob replicaset dedup=maybe").contains("true or false"));
         assert!(refused("knob replicaset flavour=both").contains("edge-relist"));
         assert!(refused("knob replicaset backoffBase=0s").contains("1ms or more"));
+        assert!(refused("knob replicaset poll=1ms").contains("100ms or more"));
         assert!(refused("knob replicaset resync=1ns").contains("1s or more"));
         assert!(refused("knob replicaset resyncPeriod=999ms").contains("1s or more"));
         assert!(refused("knob scheduler flavour=edge").contains("only deployment, replicaset"));

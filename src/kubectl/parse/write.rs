@@ -123,5 +123,5 @@ pub(super) fn patch(flags: &Flags) -> Result<Command, UsageError> {
     };
     let select = select(flags, &flags.words, Naming::Needed)?;
     let text = text.to_string();
-    Ok(Command::Patch(select, Patch { text, kind, part }))
+    Ok(Command::Patch(select, Patch { text, kind, part, shown: shown(flags)? }))
 }
