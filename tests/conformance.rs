@@ -140,7 +140,8 @@ const FILES: &[(&str, Check)] = &[
     ("argocd", checks::argocd::check),
 ];
 
-/// Cases that the simulation does not model, with the reason: at most 5 % of all.
+/// Cases that the simulation does not model, with the reason: at most 3 % of all and 10 % of a
+/// file.
 const NOT_MODELLED: &[(&str, &str, &str)] = &[
     // (file, case, reason)
     ("event_messages", "FailedPostStartHook: post-start hook failed", "no hook fails"),
@@ -201,7 +202,11 @@ fn the_simulation_answers_as_kubernetes_own_tests_expect() {
             tally.not_modelled,
             tally.go_only
         );
-        modelled += tally.passed + tally.failures.len();
+        let tried = tally.passed + tally.failures.len();
+        if tally.not_modelled * 10 > tried + tally.not_modelled {
+            failures.push(format!("{name}: more than 10 % are not modelled"));
+        }
+        modelled += tried;
         left_out += tally.not_modelled;
         failures.extend(tally.failures);
     }
@@ -212,5 +217,5 @@ fn the_simulation_answers_as_kubernetes_own_tests_expect() {
     );
     assert!(failures.is_empty(), "{} cases differ:\n{}", failures.len(), failures.join("\n"));
     assert!(modelled > 0, "no vector was run");
-    assert!(left_out * 20 <= modelled + left_out, "more than 5 % are not modelled");
+    assert!(left_out * 100 <= 3 * (modelled + left_out), "more than 3 % are not modelled");
 }
