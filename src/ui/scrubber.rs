@@ -17,6 +17,7 @@ use super::format;
 use super::i18n::tr;
 use super::state::Page;
 use super::stretch;
+use super::transport;
 
 /// Who presses so near to a mark means the mark.
 const NEAR_PX: f64 = 6.0;
@@ -149,10 +150,8 @@ fn mark_near((page, scale, bar): Bar, x: i32) -> Option<Time> {
         let place = frame.left() + scale.share(page.run.shown_of(at)) * frame.width();
         (place - f64::from(x)).abs()
     };
-    let marks = page.run.story.with_untracked(|story| {
-        story.marks.iter().map(|mark| (away(mark.at), mark.at)).collect::<Vec<_>>()
-    });
-    let near = marks.into_iter().filter(|(away, _)| *away <= NEAR_PX);
+    let marks = transport::marked(page).into_iter().map(|at| (away(at), at));
+    let near = marks.filter(|(away, _)| *away <= NEAR_PX);
     near.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, at)| at)
 }
 

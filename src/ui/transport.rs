@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::kernel::Time;
 use crate::view::MarkKind;
 
 use super::bridge::Pace;
@@ -207,15 +208,20 @@ fn UndoRedo() -> impl IntoView {
     .into_any()
 }
 
-/// To the next thing that somebody did, fault, difference or change of a verdict; or to the one
-/// before.
-pub fn to_mark(page: Page, forward: bool) {
-    let now = page.run.clock.with_untracked(|clock| clock.now);
-    let moments = page.run.story.with_untracked(|story| {
+/// The moments of all marks but passes: what somebody did, faults, differences, changes of a
+/// verdict. In no order.
+pub fn marked(page: Page) -> Vec<Time> {
+    page.run.story.with_untracked(|story| {
         let marks = story.marks.iter().filter(|mark| mark.what != MarkKind::Pass);
         let turns = story.bands.iter().map(|band| band.from);
-        marks.map(|mark| mark.at).chain(turns).collect::<Vec<_>>()
-    });
+        marks.map(|mark| mark.at).chain(turns).collect()
+    })
+}
+
+/// To the next mark, or to the one before.
+pub fn to_mark(page: Page, forward: bool) {
+    let now = page.run.clock.with_untracked(|clock| clock.now);
+    let moments = marked(page);
     let to = match forward {
         true => moments.into_iter().filter(|at| *at > now).min(),
         false => moments.into_iter().filter(|at| *at < now).max(),

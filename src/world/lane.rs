@@ -120,19 +120,18 @@ impl Lane {
             to_before == from && by_before != by
         };
         let turns: Vec<_> = own.windows(2).filter(is_turn).collect();
-        let [(before, _, one), (last, _, other)] = turns.last()? else { return None };
+        let [(_, _, one), (last, _, other)] = turns.last()? else { return None };
         if turns.len() < OSCILLATION_TURNS {
             return None;
         }
-        let again: Vec<Time> =
-            turns.iter().filter(|pair| pair[1].2.0 == other.0).map(|pair| pair[1].0).collect();
-        let rounds = u32::try_from(again.len().saturating_sub(1)).unwrap_or(u32::MAX).max(1);
-        let since = if again.len() > 1 { again[0] } else { *before };
+        // Two turns are a round.
+        let rest = u32::try_from(turns.len() - 1).unwrap_or(u32::MAX);
+        let period = last.since(turns[0][1].0) * 2 / rest;
         Some(Verdict::Oscillating {
             object: object.clone(),
             field: "spec.replicas".into(),
             sides: [one.clone(), other.clone()],
-            period: last.since(since) / rounds,
+            period,
             turns: turns.len() as u32,
         })
     }
