@@ -43,7 +43,7 @@ export async function begin({ instance, module }, imports, use) {
     goOn = undefined;
     use(continued(whole).exports);
   };
-  for (const act of ACTS) addEventListener(act, () => goOn?.(fetchedNow()), { capture: true });
+  for (const act of ACTS) addEventListener(act, onAct, { capture: true });
   for (const event of HOVERS) addEventListener(event, (hover) => goOn && hover.stopImmediatePropagation(), { capture: true });
   addEventListener("error", onError);
   // What is missing when it is wanted is asked for again, and tells what is wrong.
@@ -64,6 +64,16 @@ export function run(start) {
     if (!isTrap(error)) throw error;
     again(error);
     return new Promise(() => {});
+  }
+}
+
+/** Without the whole nothing can be done: the opening is not told of it, since it would trap on it. */
+function onAct(event) {
+  try {
+    goOn?.(fetchedNow());
+  } catch (error) {
+    event.stopImmediatePropagation();
+    throw error;
   }
 }
 

@@ -4,9 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use leptos::task::{spawn_local, tick};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, HtmlElement, HtmlScriptElement, ResizeObserver, Storage};
+
+/// How many rounds of effects draw what a signal changes; one brings a pane, the next what is in it.
+const DRAWN_AFTER: usize = 3;
 
 /// `<html>`.
 pub fn root() -> HtmlElement {
@@ -82,14 +86,28 @@ pub fn focused() -> Option<HtmlElement> {
     document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
-/// Gives the focus to an element that is drawn by the next frame.
+/// Gives the focus to an element that what just changed brings, before the next event: whoever types on at
+/// once types into it. What takes longer has it with the next frame.
 pub fn focus_soon(id: &'static str) {
-    request_animation_frame(move || {
-        let found = document().get_element_by_id(id);
-        if let Some(element) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {
-            let _ = element.focus();
+    spawn_local(async move {
+        for _ in 0..DRAWN_AFTER {
+            tick().await;
+            if focus(id) {
+                return;
+            }
         }
+        request_animation_frame(move || {
+            focus(id);
+        });
     });
+}
+
+fn focus(id: &str) -> bool {
+    let found = document().get_element_by_id(id);
+    let Some(element) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) else {
+        return false;
+    };
+    element.focus().is_ok() && focused().is_some_and(|focused| focused == element)
 }
 
 /// All elements inside that a selector finds.

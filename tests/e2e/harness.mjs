@@ -24,6 +24,7 @@ export const THEMES = ["light", "dark"];
 /** How long one test may take, and one wait in it, in milliseconds. */
 export const TEST_LIMIT = 60_000;
 export const WAIT_LIMIT = 15_000;
+const PICTURE_LIMIT = 6_000;
 
 const FLAGS = [
   "--disable-gpu",
@@ -100,12 +101,15 @@ function watch(page, origin, report) {
   });
 }
 
-/** Puts a picture into tests/e2e/out/ and tells where. */
+/**
+ * Puts a picture into tests/e2e/out/, to be looked at. No test hangs on it: Chromium now and then takes none for
+ * as long as one waits, of a page that answers.
+ */
 export async function picture(page, name) {
   mkdirSync(OUT, { recursive: true });
   const path = `${OUT}${name.replace(/[^\w.-]+/g, "-")}.png`;
-  await page.screenshot({ path, timeout: WAIT_LIMIT });
-  return path;
+  const taken = () => page.screenshot({ path, timeout: PICTURE_LIMIT });
+  await taken().catch(taken).catch((error) => console.log(`no picture ${name}: ${error.message.split("\n")[0]}`));
 }
 
 /** Fails with the sentences, if there are any. */
@@ -130,7 +134,7 @@ export function useBrowser(options = {}) {
         await steps(opened.page);
         assertNone(opened.problems, "went wrong meanwhile");
       } catch (error) {
-        await picture(opened.page, `failed ${name}`).catch(() => {});
+        await picture(opened.page, `failed ${name}`);
         throw error;
       } finally {
         await opened.close();

@@ -139,14 +139,14 @@ check(
 
 check(
   "a program of which a part is missing says so",
-  // What is pressed after that finds a program that has stopped.
-  { skip, expect: /whole\.wasm|404|Failed to load|unreachable|borrowed|RuntimeError/ },
+  { skip, expect: /whole\.wasm|404|Failed to load/ },
   async (page) => {
     await openAnew(page, /_whole\.wasm$/, (route) => route.fulfill({ status: 404 }));
     await getDeployments(page);
     const failure = page.locator("#failure");
     await failure.waitFor();
     assert.match(await failure.textContent(), /reload/i);
+    assert.equal(await page.evaluate(() => history.state), null, "it was loaded again, for nothing");
   },
 );
 

@@ -243,3 +243,14 @@ for (const size of SIZES) {
     });
   }
 }
+
+check("what is typed right after the key to the console goes into its line, however late the next frame is", {}, async (page) => {
+  await page.evaluate(() => {
+    const draw = requestAnimationFrame;
+    window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), 1_000);
+  });
+  await page.keyboard.press("/");
+  await page.keyboard.type("kubectl get pods");
+  assert.equal(await page.getByRole("textbox", { name: "Command line" }).inputValue(), "kubectl get pods");
+  assert.equal(await data(page, "playing"), "false");
+});
