@@ -2,12 +2,12 @@
 //! console goes on printing. Not more than one message in a while, and nothing if it is switched
 //! off.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 
-use crate::kernel::Time;
+use crate::view::news::{Waiting, news};
 use crate::view::{Happening, LogLine};
 
 use super::bridge::LaneId;
@@ -15,24 +15,22 @@ use super::state::Page;
 use super::words;
 
 const EVERY_MS: u32 = 1500;
-const KEPT: usize = 4;
 
 /// The live region.
 #[component]
 pub fn Announcer() -> impl IntoView {
     let page = Page::get();
     let text = RwSignal::new(String::new());
-    let told = StoredValue::new(Time::ZERO);
-    let waiting = StoredValue::new(VecDeque::<String>::new());
+    let waiting = StoredValue::new(Waiting::default());
     // Of what the console goes on printing only the last line: the others stand there to be read.
     let printed = StoredValue::new(None::<String>);
     let timer = Interval::new(EVERY_MS, move || {
         if page.quiet.get_untracked() {
-            waiting.update_value(VecDeque::clear);
+            waiting.update_value(Waiting::clear);
             printed.set_value(None);
         }
         let line = printed.try_update_value(Option::take).flatten();
-        let next = line.or_else(|| waiting.try_update_value(VecDeque::pop_front).flatten());
+        let next = line.or_else(|| waiting.try_update_value(Waiting::pop).flatten());
         if let Some(next) = next {
             text.set(next);
         }
@@ -40,26 +38,22 @@ pub fn Announcer() -> impl IntoView {
     let timer = StoredValue::new_local(Some(timer));
     on_cleanup(move || timer.update_value(|timer| drop(timer.take())));
 
-    Effect::new(move || {
-        page.run.jumps.track();
-        if !page.run.went_on() {
-            told.set_value(page.run.clock.with_untracked(|clock| clock.now));
+    Effect::new(move |heard: Option<(u64, Arc<[LogLine]>)>| {
+        let (jump, log) = (page.run.jumps.get(), page.run.story.with(|story| story.log.clone()));
+        let goes_on = heard.as_ref().is_some_and(|(was, _)| *was == jump || page.run.went_on());
+        if !goes_on {
+            waiting.update_value(Waiting::clear);
+        } else if !page.quiet.get_untracked() {
+            let heard = heard.map(|(_, log)| log).unwrap_or_default();
+            waiting.update_value(|waiting| {
+                for line in news(&heard, &log) {
+                    if let Some(sentence) = sentence(line) {
+                        waiting.push(verdict_of(line), sentence);
+                    }
+                }
+            });
         }
-    });
-    Effect::new(move || {
-        let story = page.run.story.get();
-        let now = page.run.clock.with_untracked(|clock| clock.now);
-        let since = told.get_value();
-        if now <= since || page.quiet.get_untracked() {
-            return;
-        }
-        told.set_value(now);
-        let new = story.log.iter().filter(|line| line.at > since);
-        waiting.update_value(|waiting| {
-            waiting.extend(new.filter_map(sentence));
-            let surplus = waiting.len().saturating_sub(KEPT);
-            waiting.drain(..surplus);
-        });
+        (jump, log)
     });
     Effect::new(move || {
         let (lane, line) = page.run.printed.get();
@@ -69,6 +63,11 @@ pub fn Announcer() -> impl IntoView {
         }
     });
     view! { <div class="ears-only" id="live" aria-live="polite">{move || text.get()}</div> }
+}
+
+/// The lane whose verdict a line is.
+fn verdict_of(line: &LogLine) -> Option<LaneId> {
+    line.lane.filter(|_| matches!(line.what, Happening::Verdict(_)))
 }
 
 fn sentence(line: &LogLine) -> Option<String> {

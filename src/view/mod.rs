@@ -14,6 +14,7 @@ pub mod inspect;
 mod known;
 mod link;
 pub mod log;
+pub mod news;
 mod nodes;
 pub mod pacing;
 mod passes;

@@ -5,9 +5,10 @@ import { useBrowser } from "./harness.mjs";
 import { at, data } from "./steps.mjs";
 
 const { check } = useBrowser();
-/** Just before the event that is lost. */
-const BEFORE = 29;
-/** More passes than it takes from there until level has converged. */
+/** Before the event that is lost, in seconds, and before the resync that makes up for it. */
+const LOSS = 9;
+const RESYNC = 29;
+/** More passes than it takes from either until a lane has come to something. */
 const PASSES = 40;
 
 /** All that the live region said while `steps` went on, and a little after. */
@@ -22,19 +23,27 @@ async function said(page, steps) {
   return page.evaluate(() => window.said);
 }
 
-check("a pass and a verdict are told to a screen reader in words", { path: at("lost-event", BEFORE), limit: 150_000 }, async (page) => {
+/** Goes on pass by pass, a little faster than sentences are told. */
+async function goOn(page) {
+  for (let pass = 0; pass < PASSES; pass++) {
+    await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(800);
+  }
+}
+
+check("a pass and a verdict are told to a screen reader in words", { path: at("lost-event", RESYNC), limit: 150_000 }, async (page) => {
   assert.equal(await page.locator("#live").getAttribute("aria-live"), "polite");
-  const told = await said(page, async () => {
-    for (let pass = 0; pass < PASSES; pass++) {
-      await page.keyboard.press("ArrowRight");
-      await page.waitForTimeout(800);
-    }
-  });
+  const told = await said(page, () => goOn(page));
   assert.ok(told.some((line) => /^level-triggered: replicaset .*sees \d.*wants 3.*creates 1/i.test(line)), told.join("\n"));
   assert.ok(told.some((line) => /^level-triggered: converged: since .*nothing is due/i.test(line)), told.join("\n"));
 });
 
-check("where motion is not wanted each pass is one still step", { path: at("lost-event", BEFORE), still: true }, async (page) => {
+check("that a lane is stuck is told, however many passes the other one makes", { path: at("lost-event", LOSS), limit: 150_000 }, async (page) => {
+  const told = await said(page, () => goOn(page));
+  assert.ok(told.some((line) => /^edge-triggered: stuck: 1 pod short.*nothing will wake/i.test(line)), told.join("\n"));
+});
+
+check("where motion is not wanted each pass is one still step", { path: at("lost-event", RESYNC), still: true }, async (page) => {
   const seen = await page.evaluate(async () => {
     const [times, moving] = [new Set(), new Set()];
     dispatchEvent(new KeyboardEvent("keydown", { key: " " }));
