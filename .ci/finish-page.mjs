@@ -2,8 +2,8 @@
 // sheets, bundles the scripts that are loaded on demand, and writes the Content-Security-Policy.
 
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, normalize } from "node:path";
 import * as esbuild from "esbuild";
 
 const dist = process.env.TRUNK_STAGING_DIR;
@@ -49,15 +49,13 @@ async function bundle(source, name, format) {
   });
 }
 
-/** The source of the loops with two flavours, for the Code tab: without its tests. */
+/** The source of the loops, for the Code tab (`src/ui/panel/code.rs` names the files): without their tests. */
 function writeCode() {
+  const named = readFileSync("src/ui/panel/code.rs", "utf8").matchAll(/"((?:\.\.\/)?[a-z_]+(?:\/[a-z_]+)+\.rs)"/g);
   const texts = {};
-  for (const folder of ["replica_set", "replica_set/on_change", "deployment", "order"]) {
-    for (const name of readdirSync(`src/controllers/${folder}`).sort()) {
-      if (!name.endsWith(".rs")) continue;
-      const path = `src/controllers/${folder}/${name}`;
-      texts[path] = readFileSync(path, "utf8").split("\n#[cfg(test)]\nmod tests {")[0];
-    }
+  for (const [, name] of named) {
+    const path = normalize(`src/controllers/${name}`);
+    texts[path] = readFileSync(path, "utf8").split("\n#[cfg(test)]\nmod tests {")[0];
   }
   writeFileSync(join(dist, "code.js"), `globalThis.loopscopeCode=${JSON.stringify(texts)};\n`);
 }

@@ -459,6 +459,26 @@ impl Run {
         self.judged.fill((u64::MAX, 0));
     }
 
+    /// The clusters as they were at a moment that was computed, all of it done. This run stays where it is.
+    pub fn as_it_was(&self, at: Time) -> Option<Simulation> {
+        let checkpoint = self.checkpoints.before(at.min(self.end))?;
+        let mut simulation = checkpoint.simulation.clone();
+        let script = self.script.iter().skip(checkpoint.next_script).map(|input| (input, true));
+        let due = self.due.iter().skip(checkpoint.next_input).map(|number| &self.inputs[*number]);
+        let mut inputs: Vec<(&Input, bool)> =
+            script.chain(due.map(|input| (input, false))).collect();
+        // As in `give_inputs`: at one moment the script comes first.
+        inputs.sort_by_key(|(input, of_script)| (input.at, !of_script));
+        for (input, _) in inputs.into_iter().take_while(|(input, _)| input.at <= at) {
+            simulation.run_until(input.at, u64::MAX);
+            for lane in simulation.lanes.iter_mut().filter(|lane| input.lanes.includes(lane.id)) {
+                shell::perform(lane, &input.line, input.stdin.as_deref());
+            }
+        }
+        simulation.run_until(at, u64::MAX);
+        Some(simulation)
+    }
+
     /// Back to the newest checkpoint before `to` (at `to` itself, inputs may have been done
     /// already).
     fn restore(&mut self, to: Time) {

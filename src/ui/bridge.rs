@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use crate::api::{Kind, Object, ObjectKey};
 pub use crate::apiserver::Verb;
+use crate::controllers::Fact;
 use crate::kernel::Time;
 use crate::kubectl::extend;
 pub use crate::kubectl::{Next, Output};
@@ -442,9 +443,19 @@ impl Run {
         self.read(|session| session.pass(lane, number))
     }
 
+    /// What a pass would have seen in the API server itself.
+    pub fn truth(&self, lane: LaneId, number: u64) -> Option<Fact> {
+        self.read(|session| session.truth(lane, number))
+    }
+
     /// What led to a pass, the nearest cause first.
     pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
         self.read(|session| session.why(lane, number))
+    }
+
+    /// The passes that what a pass wrote has woken.
+    pub fn led_to(&self, lane: LaneId, number: u64) -> Vec<PassRow> {
+        self.read(|session| session.led_to(lane, number))
     }
 
     /// The objects of a lane that can be inspected.

@@ -2,6 +2,7 @@
 //! draws it. Both are walked with the same keys and show the same link as the present one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 
@@ -20,8 +21,12 @@ pub enum Kind {
     Did,
     /// A watch event, on its way to the loop of the next link.
     Watch,
+    /// A wait in the queue of the loop of the next link.
+    Queue,
     /// A pass of this loop.
     Pass(LoopId),
+    /// A request of the pass before it, on its way to the API server.
+    Request,
     /// Something that woke the pass of the next link without a watch event.
     Other,
     /// There is more before it.
@@ -57,7 +62,8 @@ pub fn links(row: &PassRow, chain: &[Reason]) -> Vec<Link> {
     chain.iter().rev().map(link).chain([of_pass(row)]).collect()
 }
 
-fn of_pass(row: &PassRow) -> Link {
+/// A pass as a link.
+pub fn of_pass(row: &PassRow) -> Link {
     Link {
         kind: Kind::Pass(row.id),
         at: Some(row.pass.started),
@@ -74,6 +80,22 @@ fn link(reason: &Reason) -> Link {
             let event = event.word();
             let text = tr!(why.watch, event = event, object = object, revision = revision);
             (Kind::Watch, *at, text)
+        }
+        Reason::Queued { from, to } => {
+            let text = match to.since(*from) {
+                Duration::ZERO => tr!(why.at_once).to_owned(),
+                span => tr!(why.queued, span = format::span(span)),
+            };
+            (Kind::Queue, Some(*from), text)
+        }
+        Reason::Asked(act) => {
+            let span = format::span(act.served.since(act.asked));
+            let (verb, object) = (words::verb(act.verb), act.object.to_string());
+            (
+                Kind::Request,
+                Some(act.asked),
+                tr!(why.request, verb = verb, object = object, span = span),
+            )
         }
         Reason::Other(cause) => (Kind::Other, None, words::woken(cause)),
         Reason::More => (Kind::More, None, tr!(why.more).to_owned()),

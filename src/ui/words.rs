@@ -119,6 +119,33 @@ pub fn wants(pass: &PassView) -> Option<String> {
     fact(&pass.wants).map(|what| tr!(say.wants, what = what))
 }
 
+/// How what a pass wanted differs from what it saw: "1 too few"; none where the two cannot be compared.
+pub fn difference(pass: &PassView) -> Option<String> {
+    match (&pass.sees, &pass.wants) {
+        (Fact::Count(sees), Fact::Count(wants)) if sees < wants => {
+            Some(tr!(say.too_few, n = wants - sees))
+        }
+        (Fact::Count(sees), Fact::Count(wants)) if sees > wants => {
+            Some(tr!(say.too_many, n = sees - wants))
+        }
+        (Fact::None, _) | (_, Fact::None) => None,
+        (sees, wants) if sees == wants => Some(tr!(say.no_difference).to_owned()),
+        (Fact::Word(_) | Fact::Gone, _) | (_, Fact::Gone) => {
+            Some(format!("{} → {}", fact(&pass.sees)?, fact(&pass.wants)?))
+        }
+        _ => None,
+    }
+}
+
+/// What there was in truth beside what a pass saw.
+pub fn truth(truth: &Fact, pass: &PassView) -> Option<String> {
+    let what = fact(truth)?;
+    Some(match fact(&pass.sees).filter(|_| *truth != pass.sees) {
+        Some(seen) => tr!(say.truth_other, what = what, seen = seen),
+        None => tr!(say.truth_same, what = what),
+    })
+}
+
 /// "creates 1, deletes 2"; "nothing to do".
 pub fn does(pass: &PassView) -> String {
     if pass.crashed {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::api::{ObjectKey, Str};
 use crate::apiserver::{Verb, WatchEventType};
+use crate::controllers::Fact;
 use crate::kernel::Time;
 use crate::scenario::{Entry, Input, Run, Told};
 use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
@@ -12,8 +13,11 @@ use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
 use super::build::{loop_id, pass_view};
 use super::stage::{LoopId, PassView};
 
-/// Links of a chain that are told at most.
-const CHAIN_MAX: usize = 16;
+/// Links of a chain that are told at most; each pass comes with its watch event, its wait and the request
+/// behind it.
+const CHAIN_MAX: usize = 32;
+/// Passes that followed from one, told at most.
+const FOLLOWED_MAX: usize = 12;
 
 /// A pass, for the list.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +55,8 @@ pub enum Reason {
     },
     /// A pass wrote something.
     Pass(Box<PassRow>),
+    /// By this request of that pass.
+    Asked(Box<Act>),
     /// A watch event told of it.
     Watch {
         /// When the write behind it was done, as far as that is known.
@@ -61,6 +67,13 @@ pub enum Reason {
         object: ObjectKey,
         /// The revision.
         revision: u64,
+    },
+    /// It was put into the queue, and taken out by a free worker.
+    Queued {
+        /// When it came in, behind the door.
+        from: Time,
+        /// When the pass began.
+        to: Time,
     },
     /// No watch event: a resync, a list, a back-off, a timer.
     Other(Cause),
@@ -101,6 +114,14 @@ pub fn find(run: &Run, lane: LaneId, number: u64) -> Option<PassRow> {
     Some(row(lane, found))
 }
 
+/// What a pass would have seen had its cache known all that the API server knew as it began; none where
+/// that is not to be said.
+pub fn truth(run: &Run, lane: LaneId, number: u64) -> Option<Fact> {
+    let pass = run.story(lane).iter().rev().filter_map(ended).find(|p| p.number == number)?;
+    let then = run.as_it_was(pass.started)?;
+    then.lane(lane)?.world.seen_with_open_eyes(pass.controller, &pass.key)
+}
+
 /// What led to a pass, the nearest cause first.
 pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
     let mut chain = Vec::new();
@@ -116,6 +137,26 @@ pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
     chain
 }
 
+/// The passes that what this one wrote has woken, the computed future included, oldest first.
+pub fn led_to(run: &Run, lane: LaneId, number: u64) -> Vec<PassRow> {
+    let Some(lane) = run.lane(lane) else { return Vec::new() };
+    let entries = run.story(lane.id);
+    let Some(cause) = entries.iter().rev().filter_map(ended).find(|pass| pass.number == number)
+    else {
+        return Vec::new();
+    };
+    let woken = |pass: &&Arc<PassRecord>| match &pass.woken_by {
+        Cause::Watch(_, object, trip) => {
+            !object.kind.is_answer() && cause.wrote.contains(&trip.revision)
+        }
+        _ => false,
+    };
+    let mut found: Vec<_> =
+        entries.iter().filter_map(ended).filter(woken).take(FOLLOWED_MAX).collect();
+    found.sort_by_key(|pass| (pass.started, pass.number));
+    found.into_iter().map(|pass| row(lane, pass)).collect()
+}
+
 /// Adds what woke a pass and who was behind that; the pass behind it, if it was one.
 fn step(run: &Run, lane: &Lane, pass: &PassRecord, chain: &mut Vec<Reason>) -> Option<PassRow> {
     let entries = run.story(lane.id);
@@ -129,8 +170,12 @@ fn step(run: &Run, lane: &Lane, pass: &PassRecord, chain: &mut Vec<Reason>) -> O
         true => asker_of(entries, &object, pass),
         false => writer_of(entries, trip.revision),
     };
+    chain.push(Reason::Queued { from: trip.arrived, to: pass.started });
     chain.push(Reason::Watch { at: Some(trip.sent), event, object, revision: trip.revision });
     if let Some(writer) = writer {
+        let made = |act: &&Act| act.outcome.as_ref().is_ok_and(|answer| *answer == trip.revision);
+        let request = writer.acts.iter().find(made).cloned();
+        chain.extend(request.map(|act| Reason::Asked(Box::new(act))));
         let writer = row(lane, writer);
         chain.push(Reason::Pass(Box::new(writer.clone())));
         return Some(writer);
@@ -248,13 +293,45 @@ mod tests {
             .map(|reason| match reason {
                 Reason::Watch { event, .. } => event.word().to_string(),
                 Reason::Pass(row) => format!("{:?}", row.id),
+                Reason::Queued { .. } => "queue".to_string(),
+                Reason::Asked(act) => format!("{:?}", act.verb),
                 Reason::Did { line, .. } => line.to_string(),
                 Reason::Other(cause) => format!("{cause:?}"),
                 Reason::More => "more".to_string(),
             })
             .collect();
-        assert_eq!(words[..3], ["ADDED", "ReplicaSet", "DELETED"]);
-        assert!(words[3].starts_with("kubectl delete pod"), "{words:?}");
+        let led = ["queue", "ADDED", "Create", "ReplicaSet", "queue", "DELETED"];
+        assert_eq!(words[..6], led);
+        assert!(words[6].starts_with("kubectl delete pod"), "{words:?}");
+        let moments: Vec<Time> = chain
+            .iter()
+            .flat_map(|reason| match reason {
+                Reason::Queued { from, to } => vec![*to, *from],
+                Reason::Watch { at, .. } => at.iter().copied().collect(),
+                Reason::Asked(act) => vec![act.served, act.asked],
+                _ => Vec::new(),
+            })
+            .collect();
+        assert!(moments.is_sorted_by(|later, earlier| later >= earlier), "{moments:?}");
+    }
+
+    #[test]
+    fn what_a_pass_wrote_leads_on_to_the_passes_that_it_woke() {
+        let session = after_a_deletion();
+        let filter = PassFilter { id: Some(LoopId::ReplicaSet), ..PassFilter::default() };
+        let rows = session.passes(PassFilter { lane: Some(LaneId::Level), ..filter }, 50, 0);
+        let made = |row: &&PassRow| row.pass.does.iter().any(|(deed, _)| *deed == Deed::CreatePod);
+        let made = rows.iter().rev().find(made).expect("it made a pod");
+        let led_to = session.led_to(LaneId::Level, made.pass.number);
+        assert!(led_to.iter().any(|row| row.id == LoopId::Scheduler), "{led_to:?}");
+        for row in &led_to {
+            let back = session.why(LaneId::Level, row.pass.number);
+            let is_made = |reason: &Reason| match reason {
+                Reason::Pass(row) => row.pass.number == made.pass.number,
+                _ => false,
+            };
+            assert!(back.iter().any(is_made), "the way there is the way back");
+        }
     }
 
     #[test]
@@ -269,6 +346,57 @@ mod tests {
         let made = made.expect("it made a pod");
         assert!(made.pass.acts.iter().all(|act| act.outcome.is_ok()), "{:?}", made.pass.acts);
         assert_eq!(made.pass.wrote.len(), made.pass.acts.len());
+    }
+
+    /// Of the passes whose cache knew of every change: which loops could be compared with the store, and
+    /// which saw something else than that holds.
+    fn compared_though_fresh(scenario: &str, until: u64) -> (Vec<LoopId>, Vec<String>) {
+        let mut session = Session::open_shipped(scenario, Some(7));
+        session.seek(Time::from_secs(until));
+        let filter = PassFilter { idle: true, lane: Some(LaneId::Level), ..PassFilter::default() };
+        let fresh = session.passes(filter, 400, 0).into_iter().filter(|row| row.pass.behind == 0);
+        let (mut compared, mut wrong) = (Vec::new(), Vec::new());
+        for row in fresh {
+            let Some(truth) = session.truth(row.lane, row.pass.number) else { continue };
+            let (at, id, saw) = (row.pass.started, row.id, &row.pass.sees);
+            compared.push(id);
+            if truth != *saw {
+                wrong.push(format!("{at:?} {id:?} saw {saw:?}, there was {truth:?}"));
+            }
+        }
+        (compared, wrong)
+    }
+
+    #[test]
+    fn a_level_triggered_loop_whose_cache_knows_all_sees_what_is_true() {
+        for (scenario, until, id) in [
+            ("rolling-update", 60, LoopId::ReplicaSet),
+            ("rolling-update", 60, LoopId::Deployment),
+            ("rolling-update", 60, LoopId::Scheduler),
+            ("statefulset-stuck", 60, LoopId::StatefulSet),
+            ("job-backoff", 60, LoopId::Job),
+        ] {
+            let (compared, wrong) = compared_though_fresh(scenario, until);
+            assert_eq!(wrong, Vec::<String>::new(), "{scenario}");
+            let of_loop = compared.iter().filter(|one| **one == id).count();
+            assert!(of_loop >= 3, "{scenario}: {of_loop} passes of {id:?}");
+        }
+    }
+
+    #[test]
+    fn an_edge_triggered_loop_that_was_never_told_is_shown_what_is_true() {
+        let mut session = Session::open_shipped("lost-event", Some(7));
+        session.seek(Time::from_secs(20));
+        session.act("kubectl scale deployment web --replicas=4", None, In::Both);
+        session.seek(Time::from_secs(28));
+        let filter =
+            PassFilter { id: Some(LoopId::ReplicaSet), lane: Some(LaneId::Edge), idle: false };
+        let rows = session.passes(filter, 50, 0);
+        let scaled = rows.iter().find(|row| row.pass.started > Time::from_secs(20));
+        let scaled = scaled.expect("it was told of the new size");
+        // It counts the pod that was deleted behind its back.
+        assert_eq!(scaled.pass.sees, Fact::Count(3));
+        assert_eq!(truth(session.run(), LaneId::Edge, scaled.pass.number), Some(Fact::Count(2)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{ObjectKey, custom};
+use crate::controllers::Fact;
 use crate::kernel::Time;
 use crate::kubectl::{Completion, Output};
 use crate::manifest::{self, Problem};
@@ -475,9 +476,19 @@ impl Session {
         passes::find(&self.run, lane, number)
     }
 
+    /// What a pass would have seen in the API server itself.
+    pub fn truth(&self, lane: LaneId, number: u64) -> Option<Fact> {
+        passes::truth(&self.run, lane, number)
+    }
+
     /// What led to a pass, the nearest cause first.
     pub fn why(&self, lane: LaneId, number: u64) -> Vec<Reason> {
         passes::why(&self.run, lane, number)
+    }
+
+    /// The passes that what a pass wrote has woken, oldest first.
+    pub fn led_to(&self, lane: LaneId, number: u64) -> Vec<PassRow> {
+        passes::led_to(&self.run, lane, number)
     }
 
     /// What was measured of a lane up to now, oldest first.

@@ -38,6 +38,7 @@ mod truth;
 mod truth_workloads;
 mod verdict;
 mod watching;
+mod with_open_eyes;
 #[allow(clippy::module_inception)]
 mod world;
 

@@ -146,14 +146,14 @@ check("the chain of a picked pass is drawn on the stage and walked by keyboard",
   await marks.first().waitFor();
   const count = await marks.count();
   assert.ok(count >= 5, `${count} links`);
-  assert.equal(await page.locator(".pass-detail .chain li").count(), count);
+  assert.equal(await page.locator(".pass-detail ol.chain li").count(), count);
   assert.equal(await lane(page, "edge").locator(".chain-marks button").count(), 0);
   assert.match(await marks.first().getAttribute("aria-label"), /delete pod/);
   // The same keys on the stage and in the list, and the same present link.
   await marks.last().focus();
   await page.keyboard.press("ArrowUp");
   assert.equal(await marks.nth(count - 2).getAttribute("aria-current"), "step");
-  const rows = page.locator(".pass-detail .chain li");
+  const rows = page.locator(".pass-detail ol.chain li");
   assert.equal(await rows.nth(count - 2).getAttribute("aria-current"), "step");
   await rows.nth(count - 1).locator("button").focus();
   await page.keyboard.press("ArrowUp");

@@ -16,18 +16,41 @@ check("a pass says what woke it, and the chain leads back to the line that was t
   await page.getByLabel("Loop", { exact: true }).first().selectOption("scheduler");
   await page.locator(".passes .segments button", { hasText: "level" }).click();
   await page.locator(".pass-rows button").first().click();
-  const chain = page.locator(".pass-detail .chain li");
+  const chain = page.locator(".pass-detail ol.chain li");
   await chain.filter({ hasText: "delete pod" }).waitFor();
   // From the line on to the event that woke the pass, and the pass itself.
   const count = await chain.count();
   assert.match(await chain.first().innerText(), /delete pod/);
-  assert.match(await chain.nth(count - 2).innerText(), /ADDED/);
-  assert.match(await page.locator(".pass-detail").innerText(), /revision \d+/);
+  assert.match(await chain.nth(count - 4).innerText(), /asked the API server: create Pod/);
+  assert.match(await chain.nth(count - 3).innerText(), /ADDED/);
+  assert.match(await chain.nth(count - 2).innerText(), /queue/);
+  const detail = page.locator(".pass-detail");
+  assert.match(await detail.innerText(), /revision \d+/);
+  // What was true then beside what it saw, and on to what it woke: a kubelet starts the pod.
+  assert.match(await detail.locator("dl").innerText(), /In the API server\s*\d+\/\d+, as it saw/);
+  await detail.locator(".led button", { hasText: "kubelet" }).first().press("Enter");
+  await detail.locator("h3", { hasText: "kubelet" }).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.locator(".pass-rows button").first().click();
   // Walkable by keyboard: Enter on a link of the chain shows its moment.
   const before = await data(page, "time");
   await chain.filter({ hasText: "delete pod" }).locator("button").press("Enter");
   await page.waitForFunction((before) => document.documentElement.dataset.time !== before, before);
   await assertSound(page);
+});
+
+check("an edge-triggered pass that was never told is shown what was true", { path: at("lost-event", 20) }, async (page) => {
+  await run(page, "kubectl scale deployment web --replicas=4");
+  await page.waitForTimeout(200);
+  for (let pass = 0; pass < 12; pass++) await page.keyboard.press("ArrowRight");
+  await tab(page, "Passes").click();
+  await page.getByLabel("Loop", { exact: true }).first().selectOption("replicaset");
+  await page.locator(".passes .segments button", { hasText: "edge" }).click();
+  await page.locator(".pass-rows button", { hasText: "creates 1" }).first().click();
+  const told = page.locator(".pass-detail dl");
+  await told.getByText("it went by 3").waitFor();
+  assert.match(await told.innerText(), /In the API server\s*2; it went by 3/);
+  assert.match(await told.innerText(), /Difference\s*1 too few/);
 });
 
 check("the metrics of both lanes are plotted, with a table beside", { path: at("doubled-event", 9) }, async (page) => {
@@ -50,6 +73,21 @@ check("the source of both flavours is shown, with the branch that was taken", { 
   await level.getByText("pub fn sync(key: &ObjectKey").waitFor();
   await page.locator(".source").first().getByText("pub fn on_change").first().waitFor();
   assert.ok((await level.locator(".line.here").count()) >= 1);
+  await assertSound(page);
+});
+
+check("a pass of any loop is shown with its own source", { path: at("autoscaler-against-gitops", 60) }, async (page) => {
+  for (const [loop, text] of [["hpa", "fn on_change"], ["gitops", "fn sync"], ["scheduler", "fn sync"]]) {
+    await tab(page, "Passes").click();
+    await page.getByLabel("Loop", { exact: true }).first().selectOption(loop);
+    await page.locator(".passes .segments button", { hasText: "level" }).click();
+    await page.locator(".pass-rows button").first().click();
+    await page.locator(".pass-detail h3", { hasText: loop }).waitFor();
+    await tab(page, "Code").click();
+    const level = page.locator(".source").nth(1);
+    await level.getByText(text).first().waitFor();
+    assert.ok((await level.locator(".line.here").count()) >= 1, `${loop}: no branch is marked`);
+  }
   await assertSound(page);
 });
 

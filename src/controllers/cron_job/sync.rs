@@ -12,7 +12,7 @@ use crate::apiserver::{DeleteOptions, Propagation, Reason, Request};
 use crate::controllers::job::JobStatus;
 use crate::controllers::owned::write_status;
 use crate::controllers::{
-    Change, Context, Deed, EventNote, Fact, Fallback, Finish, Intent, Plan, Woken,
+    Change, Context, Deed, EventNote, Fact, Fallback, Finish, Intent, Plan, Woken, here,
 };
 
 use super::starts::{due, rfc1123};
@@ -50,7 +50,7 @@ struct Pass<'a> {
 /// Decides what to do about the CronJob of this key.
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     let Some(cron_job) = object.as_generic() else { return Plan::default() };
     let status = cron_job.status();
@@ -69,8 +69,10 @@ pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     pass.plan.sees = Fact::Count(pass.active.len() as i64);
     pass.plan.wants = pass.plan.sees.clone();
     if object.meta().is_terminating() {
+        pass.plan.trail.push(here!());
         pass.plan.wants = Fact::Gone;
     } else if !pass.spec.flag("suspend") {
+        pass.plan.trail.push(here!());
         pass.start_if_due();
         pass.look_at_the_next(cx);
     }

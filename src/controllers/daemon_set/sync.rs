@@ -13,7 +13,7 @@ use crate::controllers::owned::{
     write_status,
 };
 use crate::controllers::replica_set::{BURST, SLOW_START, slow_start, status::available_at};
-use crate::controllers::{Change, Context, EventNote, Fact, Finish, Plan, Promise, Woken};
+use crate::controllers::{Change, Context, EventNote, Fact, Finish, Plan, Promise, Woken, here};
 
 use super::nodes::{aim_at, should_run, target};
 use super::rolling::{self, Limits};
@@ -65,11 +65,11 @@ struct Pass<'a> {
 /// Decides what to do about the DaemonSet of this key.
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     let Some(set) = object.as_generic() else { return Plan::default() };
     if object.meta().is_terminating() {
-        return Plan::nothing(Fact::None, Fact::Gone);
+        return Plan::nothing(Fact::None, Fact::Gone).by(here!());
     }
     let spec = DaemonSpec::of(set);
     let owner = Owner { object, selector: &spec.selector, finalizer: None };
@@ -88,6 +88,7 @@ pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let nodes = cx.cache.all(Kind::Node).filter_map(|node| node.as_node()).collect();
     let mut pass = Pass { object, spec, revisions, nodes, by_node, plan, cx: *cx };
     if cx.promises_kept {
+        pass.plan.trail.push(here!());
         pass.manage();
     }
     pass.finish()

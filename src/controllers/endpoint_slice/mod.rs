@@ -17,7 +17,7 @@ use crate::api::{
     Fields, Generic, Kind, LabelSelector, Object, ObjectKey, OwnerReference, Pod, StrMap,
 };
 use crate::apiserver::{DeleteOptions, Part, Request};
-use crate::controllers::{Change, Context, Deed, Fact, Intent, Plan, Promise, Woken};
+use crate::controllers::{Change, Context, Deed, Fact, Intent, Plan, Promise, Woken, here};
 
 /// Endpoints in one slice at most.
 const MAX_ENDPOINTS: usize = 100;
@@ -77,14 +77,14 @@ fn selector(service: &Generic) -> Option<LabelSelector> {
 /// Decides what to do about the Service of this key.
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     let selector = object.as_generic().and_then(selector);
     let (Some(service), Some(selector)) = (object.as_generic(), selector) else {
         return Plan::default();
     };
     if object.meta().is_terminating() {
-        return Plan::nothing(Fact::None, Fact::Gone);
+        return Plan::nothing(Fact::None, Fact::Gone).by(here!());
     }
     let wanted = wanted(service, &selector, cx);
     let slices = cx.cache.owned_by(Kind::EndpointSlice, &object.meta().uid);

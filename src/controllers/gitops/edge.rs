@@ -2,7 +2,7 @@
 //! that wait for self-heal's back-off.
 
 use crate::api::{Kind, Object, ObjectKey};
-use crate::controllers::{Change, Context, Deed, Plan};
+use crate::controllers::{Change, Context, Deed, Plan, here};
 
 use std::sync::Arc;
 
@@ -43,20 +43,20 @@ impl GitOps {
         }
         let object = &change.object;
         if object.meta().is_terminating() {
-            return finalize(object, cx);
+            return finalize(object, cx).by(here!());
         }
         let Some(generic) = object.as_generic() else { return Plan::default() };
         let spec = |object: &Arc<Object>| object.as_generic().map(Spec::read);
         let same = change.before.as_ref().is_some_and(|before| spec(before) == spec(object));
         let asked = wants_refresh(object) || operation(generic).is_some();
         if same && !asked {
-            return Plan::default();
+            return Plan::default().by(here!());
         }
         let state = self.applications.entry(key.clone()).or_default();
         if state.head.is_none() || asked {
-            return reads(generic);
+            return reads(generic).by(here!());
         }
-        self.react(key, cx, &|_| true)
+        self.react(key, cx, &|_| true).by(here!())
     }
 
     /// The repository has answered: the whole Application is brought into step.
@@ -65,7 +65,7 @@ impl GitOps {
         let state = self.applications.entry(key.clone()).or_default();
         let told = state.head.clone();
         if let Err(error) = state.take_answer(key, cx) {
-            return unknown(object, generic, &error);
+            return unknown(object, generic, &error).by(here!());
         }
         let read = state.head.as_ref().map_or(0, |head| head.number);
         if operation(generic).is_none() && told.as_ref().is_some_and(|told| told.number > read) {
@@ -74,7 +74,7 @@ impl GitOps {
         }
         let mut plan = self.react(key, cx, &|_| true);
         drop_refresh(object, &mut plan);
-        plan
+        plan.by(here!())
     }
 
     /// A push: what the commit changed.
@@ -86,14 +86,14 @@ impl GitOps {
         let spec = Spec::read(generic);
         let state = self.applications.entry(key.clone()).or_default();
         let Some(old) = state.head.replace(new) else {
-            return self.react(key, cx, &|_| true);
+            return self.react(key, cx, &|_| true).by(here!());
         };
         let before = desired(&old, &spec);
         let touched = |resource: &Resource| match &resource.desired {
             Some(object) => !before.contains(object),
             None => before.iter().any(|object| object.key() == resource.key),
         };
-        self.react(key, cx, &touched)
+        self.react(key, cx, &touched).by(here!())
     }
 
     /// An object has changed: it is put right, if that is wanted.
@@ -103,11 +103,11 @@ impl GitOps {
         if let Some(version) = state.written.get(&object) {
             if change.object.meta().resource_version < *version {
                 // Its own write is still to come.
-                return Plan::default();
+                return Plan::default().by(here!());
             }
             state.written.remove(&object);
         }
-        self.react(key, cx, &|resource| resource.key == object)
+        self.react(key, cx, &|resource| resource.key == object).by(here!())
     }
 
     /// The back-off of self-heal is over.
@@ -115,7 +115,7 @@ impl GitOps {
         let Some(state) = self.applications.get_mut(key) else { return Plan::default() };
         state.timer = false;
         let owed = std::mem::take(&mut state.owed);
-        self.react(key, cx, &|resource| owed.contains(&resource.key))
+        self.react(key, cx, &|resource| owed.contains(&resource.key)).by(here!())
     }
 
     /// What is left of a sync that failed: the same objects, as they are now.
@@ -150,7 +150,7 @@ impl GitOps {
                 return act(found);
             }
             if off.is_empty() {
-                return found.look(None);
+                return found.look(None).by(here!());
             }
             match answer(found) {
                 Answer::Sync { prune, attempt } => {
@@ -158,16 +158,16 @@ impl GitOps {
                     let automated = true;
                     let revision = "".into();
                     let operation = Operation { revision, prune, resources, automated, attempt };
-                    found.carry_out(&operation, 0)
+                    found.carry_out(&operation, 0).by(here!())
                 }
                 Answer::Wait(left) => {
                     owed = off.iter().map(|resource| resource.key.clone()).collect();
                     let mut plan = found.look(None);
                     plan.requeue_after = Some(left);
-                    plan
+                    plan.by(here!())
                 }
-                Answer::Refuse(why) => found.look(Some(why)),
-                Answer::Leave => found.look(None),
+                Answer::Refuse(why) => found.look(Some(why)).by(here!()),
+                Answer::Leave => found.look(None).by(here!()),
             }
         });
         if let Some(state) = self.applications.get_mut(key).filter(|_| !owed.is_empty()) {

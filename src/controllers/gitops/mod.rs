@@ -31,7 +31,7 @@ use crate::api::{Generic, Kind, Object, ObjectKey, Str};
 use crate::apiserver::{Request, Response};
 use crate::kernel::{Time, stable_hash};
 
-use super::{Change, Context, Deed, Fact, Intent, Plan, Woken};
+use super::{Change, Context, Deed, Fact, Intent, Plan, Woken, here};
 use application::{Operation, REFRESH, Revision, Spec, last_sync, operation, retrying};
 use auto_sync::{
     Answer, Question, RECONCILIATION, RECONCILIATION_JITTER, RETRY_FIRST, RETRY_MOST,
@@ -162,22 +162,22 @@ impl GitOps {
     pub fn sync(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         let Some((object, generic)) = application(key, cx) else {
             self.applications.remove(key);
-            return Plan::nothing(Fact::Gone, Fact::Gone);
+            return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
         };
         if object.meta().is_terminating() {
-            return finalize(object, cx);
+            return finalize(object, cx).by(here!());
         }
         let state = self.applications.entry(key.clone()).or_default();
         if !state.is_settled(cx) {
             let mut plan = Plan { upkeep: true, ..Plan::default() };
             plan.requeue_after = Some(SETTLES);
-            return plan;
+            return plan.by(here!());
         }
         let spec = Spec::read(generic);
         let asked = application::wants_refresh(object) || operation(generic).is_some();
         let due = state.head.is_none() || cx.now >= state.next_look || asked;
         if due && state.answer.is_none() {
-            return reads(generic);
+            return reads(generic).by(here!());
         }
         let taken = state.take_answer(key, cx);
         if operation(generic).is_some_and(|operation| !operation.revision.is_empty()) {
@@ -190,10 +190,10 @@ impl GitOps {
                 let resources = compare(&object.meta().name, &spec, &head, &Live::Cache(cx.cache));
                 let (spec, resources, now) = (&spec, &resources[..], cx.now);
                 let found = Found { object, generic, spec, revision: &head.id, resources, now };
-                act(&found)
+                act(&found).by(here!())
             }
-            (Err(error), _) => unknown(object, generic, &error),
-            (Ok(()), None) => unknown(object, generic, "no revision"),
+            (Err(error), _) => unknown(object, generic, &error).by(here!()),
+            (Ok(()), None) => unknown(object, generic, "no revision").by(here!()),
         };
         drop_refresh(object, &mut plan);
         let look = state.next_look.since(cx.now).max(Duration::from_millis(1));
@@ -223,26 +223,26 @@ impl GitOps {
 /// failed and is due again, or what the policy says.
 fn act(found: &Found) -> Plan {
     if let Some(operation) = operation(found.generic) {
-        return found.carry_out(&operation, 0);
+        return found.carry_out(&operation, 0).by(here!());
     }
     if let Some((operation, retries, ended)) = retrying(found.generic) {
         let shift = u32::try_from(retries - 1).unwrap_or(0).min(16);
         let wait = RETRY_FIRST.saturating_mul(1 << shift).min(RETRY_MOST);
         let left = wait.saturating_sub(found.now.since(ended));
         if left.is_zero() {
-            return found.carry_out(&operation, retries);
+            return found.carry_out(&operation, retries).by(here!());
         }
         let mut plan = found.look(None);
         plan.requeue_after = Some(left);
-        return plan;
+        return plan.by(here!());
     }
     match answer(found) {
-        Answer::Leave => found.look(None),
-        Answer::Refuse(why) => found.look(Some(why)),
+        Answer::Leave => found.look(None).by(here!()),
+        Answer::Refuse(why) => found.look(Some(why)).by(here!()),
         Answer::Wait(left) => {
             let mut plan = found.look(None);
             plan.requeue_after = Some(left);
-            plan
+            plan.by(here!())
         }
         Answer::Sync { prune, attempt } => {
             let mut operation =

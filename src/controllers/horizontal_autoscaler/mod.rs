@@ -30,7 +30,7 @@ use crate::api::{Generic, Kind, LabelSelector, Object, ObjectKey, Pod};
 use crate::apiserver::{Part, Request, Response};
 use crate::kernel::Time;
 
-use super::{Change, Context, Deed, Fact, Intent, Plan, Woken};
+use super::{Change, Context, Deed, Fact, Intent, Plan, Woken, here};
 use behavior::Behavior;
 use history::{History, Recommendation};
 use pods::StartUp;
@@ -93,12 +93,12 @@ impl HorizontalAutoscaler {
     pub fn sync(&mut self, key: &ObjectKey, cx: &Context) -> Plan {
         let Some((object, generic)) = autoscaler(key, cx) else {
             self.known.remove(key);
-            return Plan::nothing(Fact::Gone, Fact::Gone);
+            return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
         };
         let spec = Spec::read(generic);
         let state = self.known.entry(key.clone()).or_default();
         let Some((scale, metrics)) = state.scale.take().zip(state.metrics.take()) else {
-            return reads(key, &spec);
+            return reads(key, &spec).by(here!());
         };
         let scale = match (&spec.target, scale) {
             (None, _) => Err(no_matches(&spec)),
@@ -118,7 +118,7 @@ impl HorizontalAutoscaler {
         state.note(&decision, &spec, cx.now);
         let mut plan = decision.plan(&input);
         plan.requeue_after = Some(PERIOD);
-        plan
+        plan.by(here!())
     }
 
     /// Gives it a past: it has seen the autoscaler before, even if it wished for nothing yet.
@@ -175,7 +175,7 @@ impl HorizontalAutoscaler {
                 let spec = |object: &Object| object.as_generic().map(Spec::read);
                 let before = change.before.as_ref().and_then(|before| spec(before));
                 if before.is_some() && before == spec(&change.object) {
-                    return Plan::default();
+                    return Plan::default().by(here!());
                 }
                 let state = self.known.entry(key.clone()).or_default();
                 state.target = spec(&change.object).and_then(|spec| spec.target);
@@ -183,6 +183,7 @@ impl HorizontalAutoscaler {
             Kind::PodMetrics => {
                 let state = self.known.entry(key.clone()).or_default();
                 state.told = Readings::of_list(&change.object);
+                return self.act(&key, cx).by(here!());
             }
             _ => {
                 let Some(state) = self.known.get_mut(&key) else { return Plan::default() };
@@ -191,12 +192,12 @@ impl HorizontalAutoscaler {
                     false => Scale::of(&change.object).map(|scale| scale.spec),
                 };
                 if size == state.size {
-                    return Plan::default();
+                    return Plan::default().by(here!());
                 }
                 state.size = size;
             }
         }
-        self.act(&key, cx)
+        self.act(&key, cx).by(here!())
     }
 
     /// Edge: a wait is over.
@@ -205,7 +206,7 @@ impl HorizontalAutoscaler {
             Some(state) => state.timer = None,
             None => return Plan::default(),
         }
-        self.act(key, cx)
+        self.act(key, cx).by(here!())
     }
 
     /// Edge: what is left of a plan that failed: it decides again, by what it believes now.

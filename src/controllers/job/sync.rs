@@ -12,7 +12,7 @@ use crate::api::{
 };
 use crate::apiserver::{DeleteOptions, Part, Preconditions, Propagation, Request};
 use crate::controllers::owned::{Owner, claim};
-use crate::controllers::{Context, Deed, EventNote, Fact, Intent, Plan};
+use crate::controllers::{Context, Deed, EventNote, Fact, Intent, Plan, here};
 
 use super::handlers::{FINALIZER, Memory, is_orphan, is_tracked};
 use super::indexes::{Indexes, index_of};
@@ -48,13 +48,13 @@ pub(super) struct Pass<'a> {
 pub(super) fn sync(memory: &mut Memory, key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
         memory.forget(key);
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     let Some(job) = object.as_generic() else { return Plan::default() };
     let status = JobStatus::of(job);
     if status.end().is_some() {
         memory.forget(key);
-        return finished(object, job, &status, cx);
+        return finished(object, job, &status, cx).by(here!());
     }
     let mut pass = Pass::new(object, job, status, cx);
     pass.count(memory);
@@ -62,6 +62,7 @@ pub(super) fn sync(memory: &mut Memory, key: &ObjectKey, cx: &Context<'_>) -> Pl
     let (succeeded, failed): (Vec<&Pod>, Vec<&Pod>) =
         fresh.iter().partition(|pod| pod.status.phase == Some(PodPhase::Succeeded));
     let backoff = memory.backoff(key).after(&succeeded, &failed, cx.now);
+    pass.plan.trail.push(here!());
     pass.find_end();
     pass.look_at_indexes(memory);
     manage::manage(&mut pass, backoff, cx);

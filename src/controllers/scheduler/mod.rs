@@ -36,7 +36,9 @@ use std::time::Duration;
 use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, Str};
 use crate::apiserver::{ApiError, Request, Response};
 use crate::client::work_queue::Rank;
-use crate::controllers::{Change, Context, Deed, EventNote, Fact, Finish, Intent, Plan, Woken};
+use crate::controllers::{
+    Change, Context, Deed, EventNote, Fact, Finish, Intent, Plan, Woken, here,
+};
 use crate::kernel::Time;
 use crate::kernel::stable_hash;
 
@@ -119,24 +121,24 @@ impl Scheduler {
         let object = cx.cache.get(key);
         let Some((object, pod)) = object.and_then(|o| Some((o, o.as_pod()?))) else {
             self.pending.forget(key);
-            return Plan::nothing(Fact::Gone, Fact::Gone);
+            return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
         };
         if let Some(node) = &pod.spec.node_name {
             self.pending.forget(key);
-            return Plan::nothing(Fact::Word(node.clone()), Fact::Word(node.clone()));
+            return Plan::nothing(Fact::Word(node.clone()), Fact::Word(node.clone())).by(here!());
         }
         if !awaits_scheduling(pod) {
-            return Plan::nothing(Fact::None, Fact::None);
+            return Plan::nothing(Fact::None, Fact::None).by(here!());
         }
         if pod.metadata.is_terminating() {
-            return skip(object, pod);
+            return skip(object, pod).by(here!());
         }
         if let Some(left) = self.still_assumed(key, pod, cx.now) {
             let mut plan = Plan::nothing(Fact::None, Fact::None);
             plan.requeue_after = Some(left);
-            return plan;
+            return plan.by(here!());
         }
-        self.schedule(key, object, pod, cx)
+        self.schedule(key, object, pod, cx).by(here!())
     }
 
     /// Where a pod stands in the active queue.

@@ -7,7 +7,7 @@ use crate::api::{Kind, Object, ObjectKey, Pod, PodTemplateSpec};
 use crate::apiserver::Request;
 use crate::controllers::owned::{Owner, Reach, Revisions, claim, pod_wakes, write_status};
 use crate::controllers::replica_set::status::available_at;
-use crate::controllers::{Batch, Change, Context, Fact, Fallback, Finish, Plan, Woken};
+use crate::controllers::{Batch, Change, Context, Fact, Fallback, Finish, Plan, Woken, here};
 
 use super::pods::{creation, deletion, is_healthy, is_ready, new_pod, ordinal, revision, selects};
 use super::set_view::{SetSpec, SetStatus};
@@ -41,7 +41,7 @@ struct Pass<'a> {
 /// Decides what to do about the StatefulSet of this key.
 pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     let Some(object) = cx.cache.get(key) else {
-        return Plan::nothing(Fact::Gone, Fact::Gone);
+        return Plan::nothing(Fact::Gone, Fact::Gone).by(here!());
     };
     let Some(set) = object.as_generic() else { return Plan::default() };
     let spec = SetSpec::of(set);
@@ -52,6 +52,7 @@ pub fn sync(key: &ObjectKey, cx: &Context<'_>) -> Plan {
     pass.plan.batches = prepared.collect();
     pass.plan.preparations = pass.plan.batches.len();
     if object.meta().is_terminating() {
+        pass.plan.trail.push(here!());
         pass.plan.wants = Fact::Gone;
     } else {
         pass.work();
@@ -160,10 +161,12 @@ impl<'a> Pass<'a> {
     fn work_on(&mut self, place: usize) -> bool {
         let ordered = self.spec.ordered;
         let Some(pod) = self.replicas[place] else {
+            self.plan.trail.push(here!());
             self.create(place);
             return ordered;
         };
         if pod.is_finished() {
+            self.plan.trail.push(here!());
             if !pod.metadata.is_terminating() {
                 self.plan.then(deletion(self.object, pod));
             }
@@ -206,6 +209,7 @@ impl<'a> Pass<'a> {
         if ordered && !stands && !is_first {
             return true;
         }
+        self.plan.trail.push(here!());
         self.delete(pod);
         ordered
     }
@@ -223,9 +227,11 @@ impl<'a> Pass<'a> {
             let Some(pod) = self.replicas[place] else { return };
             let outdated = *revision(pod) != *self.revisions.update;
             if outdated && !pod.metadata.is_terminating() {
+                self.plan.trail.push(here!());
                 return self.delete(pod);
             }
             if !is_healthy(pod) {
+                self.plan.trail.push(here!());
                 return;
             }
         }

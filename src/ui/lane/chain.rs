@@ -103,7 +103,8 @@ fn mark(page: Page, index: usize, link: &Link, (x, y): Point, of: usize) -> AnyV
     let here = move || page.linked.get() == back;
     let class = match link.kind {
         Kind::Did => "did",
-        Kind::Watch => "watch",
+        Kind::Watch | Kind::Request => "watch",
+        Kind::Queue => "queue",
         Kind::Pass(_) => "pass",
         Kind::Other | Kind::More => "other",
     };
@@ -214,6 +215,16 @@ impl Places {
                 // Its request leaves from the door up: no line over what the door and queue say.
                 let rim = radius * 0.84;
                 (String::new(), Some((x + aside, door)), (x - rim, middle - rim))
+            }
+            Kind::Queue => {
+                let place = next.and_then(|id| self.of_loop(id));
+                let mark = place.map_or(corner, |(x, door, ..)| (x - aside, door));
+                (String::new(), from, mark)
+            }
+            Kind::Request => {
+                let Some((fx, fy)) = from else { return (String::new(), None, corner) };
+                let mark = (fx, (foot + fy) / 2.0);
+                (format!("M{fx:.1} {fy:.1}V{foot:.1}"), Some((fx, foot)), mark)
             }
             Kind::Other | Kind::More => {
                 let place = next.and_then(|id| self.of_loop(id));

@@ -22,32 +22,45 @@ extern "C" {
     static CODE: Option<js_sys::Object>;
 }
 
-const SET: &str = "src/controllers/replica_set/";
-const DEPLOYMENT: &str = "src/controllers/deployment/";
-const ORDER: &str = "src/controllers/order/";
-
-/// The loops whose source is shown.
-const CHOICES: [LoopId; 3] = [LoopId::ReplicaSet, LoopId::Deployment, LoopId::Order];
-
-/// The files of a loop's flavour, in reading order.
-fn files(id: LoopId, lane: LaneId) -> Vec<String> {
-    let (folder, names): (&str, &[&str]) = match (id, lane) {
-        (LoopId::Deployment, LaneId::Edge) => (DEPLOYMENT, &["mod.rs", "edge.rs"]),
-        (LoopId::Deployment, LaneId::Level) => (DEPLOYMENT, &["mod.rs", "level.rs"]),
-        (LoopId::Order, LaneId::Edge) => (ORDER, &["edge.rs", "mod.rs"]),
-        (LoopId::Order, LaneId::Level) => (ORDER, &["level.rs", "mod.rs"]),
-        (_, LaneId::Level) => (SET, &["sync.rs"]),
-        (_, LaneId::Edge) => {
-            let names = &[
-                "on_change/mod.rs",
-                "on_change/pod_changed.rs",
-                "on_change/set_changed.rs",
-                "on_change/conclude.rs",
-            ];
-            (SET, names)
+/// The files of a loop's flavour, in reading order. Those that are level-triggered in both lanes have the same
+/// in both.
+fn files(id: LoopId, lane: LaneId) -> &'static [&'static str] {
+    match (id, lane) {
+        (LoopId::Deployment, LaneId::Edge) => &["deployment/mod.rs", "deployment/edge.rs"],
+        (LoopId::Deployment, LaneId::Level) => &["deployment/mod.rs", "deployment/level.rs"],
+        (LoopId::Order, LaneId::Edge) => &["order/edge.rs", "order/mod.rs"],
+        (LoopId::Order, LaneId::Level) => &["order/level.rs", "order/mod.rs"],
+        (LoopId::ReplicaSet, LaneId::Level) => &["replica_set/sync.rs"],
+        (LoopId::ReplicaSet, LaneId::Edge) => &[
+            "replica_set/on_change/mod.rs",
+            "replica_set/on_change/pod_changed.rs",
+            "replica_set/on_change/set_changed.rs",
+            "replica_set/on_change/conclude.rs",
+        ],
+        // Both flavours stand one under the other.
+        (LoopId::HorizontalAutoscaler, _) => {
+            &["horizontal_autoscaler/mod.rs", "horizontal_autoscaler/reconcile.rs"]
         }
-    };
-    names.iter().map(|name| format!("{folder}{name}")).collect()
+        (LoopId::GitOps, LaneId::Edge) => &["gitops/edge.rs", "gitops/mod.rs"],
+        (LoopId::GitOps, LaneId::Level) => &["gitops/mod.rs", "gitops/auto_sync.rs"],
+        (LoopId::StatefulSet, _) => &["stateful_set/sync.rs"],
+        (LoopId::DaemonSet, _) => &["daemon_set/sync.rs"],
+        (LoopId::Job, _) => &["job/sync.rs", "job/manage.rs"],
+        (LoopId::CronJob, _) => &["cron_job/sync.rs"],
+        (LoopId::EndpointSlice, _) => &["endpoint_slice/mod.rs"],
+        (LoopId::NodeLifecycle, _) => &["node_lifecycle/mod.rs"],
+        (LoopId::GarbageCollector, _) => &["garbage_collector/mod.rs"],
+        (LoopId::Scheduler, _) => &["scheduler/mod.rs"],
+        (LoopId::Kubelet, _) => &["../node/kubelet.rs", "../node/pod_worker.rs"],
+    }
+}
+
+/// Where a file stands in the sources.
+fn path_of(file: &str) -> String {
+    match file.strip_prefix("../") {
+        Some(elsewhere) => format!("src/{elsewhere}"),
+        None => format!("src/controllers/{file}"),
+    }
 }
 
 #[component]
@@ -62,12 +75,22 @@ pub fn Code() -> impl IntoView {
             dom::load_script("./code.js", move || loaded.set(true), || {});
         }
     });
+    // Whoever looks at a pass closely sees its loop's source.
+    Effect::new(move || {
+        let picked = page.run.picked.get();
+        if let Some(row) = picked.and_then(|(lane, number)| page.run.pass(lane, number)) {
+            chosen.set(row.id);
+        }
+    });
     let choose = move |event| {
         let name = event_target_value(&event);
-        let named = CHOICES.into_iter().find(|id| words::loop_name(*id) == name);
+        let named = LoopId::ALL.into_iter().find(|id| words::loop_name(*id) == name);
         chosen.set(named.unwrap_or(LoopId::ReplicaSet));
     };
-    let choices = CHOICES.map(|id| view! { <option>{words::loop_name(id)}</option> }.into_any());
+    let choices = LoopId::ALL.map(|id| {
+        let is_chosen = move || chosen.get() == id;
+        view! { <option prop:selected=is_chosen>{words::loop_name(id)}</option> }.into_any()
+    });
     view! {
         <div class="code">
             <div class="filters">
@@ -94,9 +117,9 @@ fn Source(lane: LaneId, chosen: RwSignal<LoopId>, loaded: RwSignal<bool>) -> imp
     let texts = move || {
         let trail = trail.get();
         let open = loaded.get() && page.tab.get() == Tab::Code;
-        let files = if open { files(chosen.get(), lane) } else { Vec::new() };
+        let files = if open { files(chosen.get(), lane) } else { &[] };
         request_animation_frame(move || show_first_mark(place));
-        files.into_iter().map(|file| source(&file, &trail)).collect_view()
+        files.iter().map(|file| source(&path_of(file), &trail)).collect_view()
     };
     view! {
         <section class="source" aria-label=move || words::lane(lane)>

@@ -3,7 +3,8 @@
 
 use leptos::prelude::*;
 
-use crate::ui::chain::{Kind, Link, links};
+use crate::controllers::Fact;
+use crate::ui::chain::{Kind, Link, links, of_pass};
 use crate::ui::dom;
 use crate::ui::format;
 use crate::ui::i18n::tr;
@@ -26,14 +27,28 @@ pub fn Why() -> impl IntoView {
         page.run.changed.track();
         let (lane, number) = page.run.picked.get()?;
         let row = page.run.pass(lane, number)?;
-        let chain = page.run.why(lane, number);
-        Some((row, chain))
+        let (chain, followed) = (page.run.why(lane, number), page.run.led_to(lane, number));
+        Some((row, chain, followed))
     });
-    let shown = move || found.get().map(|(row, chain)| detail(page, &row, &chain));
+    // The moment of the pass is computed once more for it, so not with every change.
+    let which = Memo::new(move |_| {
+        found.with(|found| {
+            found.as_ref().map(|(row, ..)| (row.lane, row.pass.number, row.pass.started))
+        })
+    });
+    let truth =
+        Memo::new(move |_| which.get().and_then(|(lane, number, _)| page.run.truth(lane, number)));
+    let shown = move || {
+        let truth = truth.get();
+        found.get().map(|(row, chain, followed)| {
+            let detail = detail(page, &row, &chain, truth);
+            view! { {detail} {led(page, &followed)} }.into_any()
+        })
+    };
     view! { <div class="pass-detail" aria-live="polite">{shown}</div> }.into_any()
 }
 
-fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
+fn detail(page: Page, row: &PassRow, chain: &[Reason], truth: Option<Fact>) -> AnyView {
     let close = move |_| page.run.picked.set(None);
     let which = (row.lane, row.pass.number);
     let draw = move |_| {
@@ -47,6 +62,7 @@ fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
     };
     let facts = [words::sees(pass), words::wants(pass)].into_iter().flatten();
     let facts = facts.collect::<Vec<_>>().join(" · ");
+    let truth = truth.and_then(|truth| words::truth(&truth, pass));
     let back = pass.comes_back.as_ref().map(|(after, cause)| {
         tr!(why.back, span = format::span(*after), why = words::woken(cause))
     });
@@ -62,7 +78,9 @@ fn detail(page: Page, row: &PassRow, chain: &[Reason]) -> AnyView {
         </header>
         <dl>
             {item(tr!(why.cache), cache)}
+            {truth.map(|truth| item(tr!(why.truth), truth))}
             {item(tr!(why.compared), facts)}
+            {words::difference(pass).map(|difference| item(tr!(why.difference), difference))}
             {item(tr!(why.decided), words::does(pass))}
             {(!pass.acts.is_empty()).then(|| acts(&pass.acts))}
             {pass.error.clone().map(|error| item(tr!(why.error), error))}
@@ -86,6 +104,31 @@ fn walk(page: Page, links: &[Link]) -> AnyView {
         }
     };
     view! { <ol class="chain" node_ref=list on:keydown=press>{rows}</ol> }.into_any()
+}
+
+/// The passes that this one has woken: pressing one picks it.
+fn led(page: Page, followed: &[PassRow]) -> AnyView {
+    let rows = followed.iter().map(|row| {
+        let link = of_pass(row);
+        let (at, text) = (format::clock(row.pass.started), link.text.clone());
+        view! {
+            <li class="pass">
+                <button on:click=move |_| link.go(page) title=tr!(log.go)>
+                    <time class="mono">{at}</time>
+                    <span>{text}</span>
+                </button>
+            </li>
+        }
+        .into_any()
+    });
+    let rows = rows.collect_view();
+    let none = followed.is_empty().then(|| view! { <p class="hint-text">{tr!(why.led_none)}</p> });
+    view! {
+        <h4>{tr!(why.led)}</h4>
+        {none}
+        <ul class="chain led">{rows}</ul>
+    }
+    .into_any()
 }
 
 fn item(name: &'static str, text: String) -> AnyView {
