@@ -32,7 +32,7 @@ pub struct Sample {
     pub writes: u64,
     /// Watch events delivered, since the start.
     pub watch_events: u64,
-    /// How long the oldest watch event has been under way.
+    /// How old the oldest cache is: for how long a change is made that one has not heard of.
     pub stale: Duration,
     /// Pods wanted by all workloads together.
     pub wanted: i64,
@@ -116,7 +116,7 @@ fn measure(world: &World, queued: u64) -> Sample {
         reads: totals.calls.saturating_sub(totals.writes),
         writes: totals.writes,
         watch_events: totals.watch_events,
-        stale: world.oldest_flight().map_or(Duration::ZERO, |sent| world.now().since(sent)),
+        stale: world.oldest_unheard().map_or(Duration::ZERO, |sent| world.now().since(sent)),
         wanted,
         ready,
         waiting: 0,

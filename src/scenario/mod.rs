@@ -1,5 +1,7 @@
 //! A scenario file in, a run out; and the scenarios that ship.
 
+#[cfg(test)]
+mod cache_age_tests;
 mod checkpoints;
 mod complete;
 mod crowd;

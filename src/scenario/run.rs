@@ -459,7 +459,8 @@ impl Run {
         self.judged.fill((u64::MAX, 0));
     }
 
-    /// The clusters as they were at a moment that was computed, all of it done. This run stays where it is.
+    /// The clusters as they were at a moment that was computed, all of it done. This run stays
+    /// where it is.
     pub fn as_it_was(&self, at: Time) -> Option<Simulation> {
         let checkpoint = self.checkpoints.before(at.min(self.end))?;
         let mut simulation = checkpoint.simulation.clone();

@@ -9,7 +9,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, HtmlElement, HtmlScriptElement, ResizeObserver, Storage};
 
-/// How many rounds of effects draw what a signal changes; one brings a pane, the next what is in it.
+/// How many rounds of effects draw what a signal changes; one brings a pane, the next what is in
+/// it.
 const DRAWN_AFTER: usize = 3;
 
 /// `<html>`.
@@ -86,8 +87,8 @@ pub fn focused() -> Option<HtmlElement> {
     document().active_element().and_then(|element| element.dyn_into().ok())
 }
 
-/// Gives the focus to an element that what just changed brings, before the next event: whoever types on at
-/// once types into it. What takes longer has it with the next frame.
+/// Gives the focus to an element that what just changed brings, before the next event: whoever
+/// types on at once types into it. What takes longer has it with the next frame.
 pub fn focus_soon(id: &'static str) {
     spawn_local(async move {
         for _ in 0..DRAWN_AFTER {

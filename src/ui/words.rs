@@ -119,7 +119,8 @@ pub fn wants(pass: &PassView) -> Option<String> {
     fact(&pass.wants).map(|what| tr!(say.wants, what = what))
 }
 
-/// How what a pass wanted differs from what it saw: "1 too few"; none where the two cannot be compared.
+/// How what a pass wanted differs from what it saw: "1 too few"; none where the two cannot be
+/// compared.
 pub fn difference(pass: &PassView) -> Option<String> {
     match (&pass.sees, &pass.wants) {
         (Fact::Count(sees), Fact::Count(wants)) if sees < wants => {

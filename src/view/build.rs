@@ -272,15 +272,10 @@ fn cache_view(world: &World, processes: &[&Process]) -> CacheView {
     CacheView { sees, truth, stale: staleness(world, processes) }
 }
 
-/// How old the oldest change is that has left the store and not arrived.
+/// How old the oldest change is that one of the caches has not heard of.
 fn staleness(world: &World, processes: &[&Process]) -> Duration {
-    let owned = |owner: ControllerId| processes.iter().any(|process| process.id == owner);
-    let oldest = world
-        .flights()
-        .filter(|(_, flight)| !flight.background && owned(world.streams()[flight.stream].owner))
-        .map(|(_, flight)| flight.sent)
-        .min();
-    oldest.map_or(Duration::ZERO, |sent| world.now().since(sent))
+    let ages = processes.iter().map(|process| world.unheard_by(process.id).age(world.now()));
+    ages.max().unwrap_or_default()
 }
 
 /// A pass as the page tells it.

@@ -1,5 +1,5 @@
-//! What is new in the log for somebody who hears it line by line, and what of it is left out where more comes
-//! than can be said.
+//! What is new in the log for somebody who hears it line by line, and what of it is left out where
+//! more comes than can be said.
 
 use std::collections::VecDeque;
 use std::mem::discriminant;
@@ -9,8 +9,8 @@ use super::log::{Happening, LaneId, LogLine};
 /// Lines that wait to be said, at most; a sentence takes a second or two.
 const WAITING_MAX: usize = 4;
 
-/// The lines that were not in the log when it was heard last. Not by their moment alone: of two lines of one
-/// moment the second can come after the first was heard.
+/// The lines that were not in the log when it was heard last. Not by their moment alone: of two
+/// lines of one moment the second can come after the first was heard.
 pub fn news<'a>(heard: &[LogLine], log: &'a [LogLine]) -> Vec<&'a LogLine> {
     // What is older was told, and fell out of a log of a limited length.
     let Some(oldest) = heard.first().map(|line| line.at) else { return log.iter().collect() };
@@ -22,8 +22,8 @@ pub fn news<'a>(heard: &[LogLine], log: &'a [LogLine]) -> Vec<&'a LogLine> {
     log.iter().filter(is_new).collect()
 }
 
-/// Whether a line is another's, perhaps with other numbers: those of a verdict go on while it holds, and a
-/// difference has more and more that followed from it.
+/// Whether a line is another's, perhaps with other numbers: those of a verdict go on while it
+/// holds, and a difference has more and more that followed from it.
 fn is_same(one: &LogLine, other: &LogLine) -> bool {
     one.lane == other.lane
         && match (&one.what, &other.what) {
@@ -35,13 +35,14 @@ fn is_same(one: &LogLine, other: &LogLine) -> bool {
         }
 }
 
-/// What waits to be said. Of too much the oldest is left out, but not what a lane has come to, as long as
-/// anything else can be.
+/// What waits to be said. Of too much the oldest is left out, but not what a lane has come to, as
+/// long as anything else can be.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting(VecDeque<(Option<LaneId>, String)>);
 
 impl Waiting {
-    /// Takes in a sentence; `verdict_of` is the lane if it is a verdict, which makes its earlier ones idle.
+    /// Takes in a sentence; `verdict_of` is the lane if it is a verdict, which makes its earlier
+    /// ones idle.
     pub fn push(&mut self, verdict_of: Option<LaneId>, sentence: String) {
         self.0.retain(|(earlier, _)| earlier.is_none() || *earlier != verdict_of);
         self.0.push_back((verdict_of, sentence));

@@ -13,8 +13,8 @@ use crate::world::{Act, Cause, Lane, LaneId, Occurrence, PassRecord};
 use super::build::{loop_id, pass_view};
 use super::stage::{LoopId, PassView};
 
-/// Links of a chain that are told at most; each pass comes with its watch event, its wait and the request
-/// behind it.
+/// Links of a chain that are told at most; each pass comes with its watch event, its wait and the
+/// request behind it.
 const CHAIN_MAX: usize = 32;
 /// Passes that followed from one, told at most.
 const FOLLOWED_MAX: usize = 12;
@@ -114,8 +114,8 @@ pub fn find(run: &Run, lane: LaneId, number: u64) -> Option<PassRow> {
     Some(row(lane, found))
 }
 
-/// What a pass would have seen had its cache known all that the API server knew as it began; none where
-/// that is not to be said.
+/// What a pass would have seen had its cache known all that the API server knew as it began; none
+/// where that is not to be said.
 pub fn truth(run: &Run, lane: LaneId, number: u64) -> Option<Fact> {
     let pass = run.story(lane).iter().rev().filter_map(ended).find(|p| p.number == number)?;
     let then = run.as_it_was(pass.started)?;
@@ -348,8 +348,8 @@ mod tests {
         assert_eq!(made.pass.wrote.len(), made.pass.acts.len());
     }
 
-    /// Of the passes whose cache knew of every change: which loops could be compared with the store, and
-    /// which saw something else than that holds.
+    /// Of the passes whose cache knew of every change: which loops could be compared with the
+    /// store, and which saw something else than that holds.
     fn compared_though_fresh(scenario: &str, until: u64) -> (Vec<LoopId>, Vec<String>) {
         let mut session = Session::open_shipped(scenario, Some(7));
         session.seek(Time::from_secs(until));

@@ -1,6 +1,7 @@
 //! Puts the parts together: a cluster that runs, its network, its faults, and what becomes of it.
 
 mod active_faults;
+mod cache_age;
 mod election;
 mod events;
 pub mod fault;

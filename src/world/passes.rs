@@ -124,7 +124,7 @@ impl World {
             && (plan.sees == Fact::None && plan.wants == Fact::None);
         let number = self.next_pass;
         self.next_pass += 1;
-        let (behind, stale) = self.backlog(id);
+        let unheard = self.unheard_by(id);
         let record = PassRecord {
             number,
             controller: id,
@@ -138,8 +138,8 @@ impl World {
             woken_by: cause,
             error: None,
             crashed: false,
-            behind,
-            stale,
+            behind: unheard.changes,
+            stale: unheard.age(self.now),
             acts: Vec::new(),
             wrote: Vec::new(),
             trail: plan.trail.clone(),
@@ -155,21 +155,6 @@ impl World {
         let epoch = process.epoch;
         process.active.insert(number, ActivePass { record, run, acting: false, silent });
         self.put(decided, Step::Decided(id, epoch, number, background));
-    }
-
-    /// How many changes are under way to a process, and for how long the oldest has been.
-    fn backlog(&self, id: ControllerId) -> (u32, Duration) {
-        let streams = self.processes.get(&id).map_or(&[][..], |process| &process.streams);
-        let (mut behind, mut stale) = (0, Duration::ZERO);
-        for stream in streams.iter().filter_map(|index| self.streams.get(*index)) {
-            if matches!(stream.kind, Kind::Lease | Kind::Event) {
-                continue;
-            }
-            behind += u32::try_from(stream.flights.len()).unwrap_or(u32::MAX);
-            let oldest = stream.flights.front().and_then(|flight| self.flights.get(flight));
-            stale = stale.max(oldest.map_or(stale, |oldest| self.now.since(oldest.sent)));
-        }
-        (behind, stale)
     }
 
     /// A pass has thought: it promises, and acts.

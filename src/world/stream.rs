@@ -34,6 +34,8 @@ pub struct Stream {
     pub informer: Informer,
     /// Messages under way, in order.
     pub flights: VecDeque<u64>,
+    /// Objects of which a message was lost on the wire and none has come since, and when that left.
+    pub lost: Vec<(ObjectKey, Time)>,
     /// When the last message arrives: none overtakes another.
     pub last_arrival: Time,
     /// Its latencies.
@@ -59,6 +61,7 @@ impl Stream {
             reflector: Reflector::at(revision),
             informer: Informer::new(kind, order),
             flights: VecDeque::new(),
+            lost: Vec::new(),
             last_arrival: Time::ZERO,
             rng,
         }
@@ -67,6 +70,7 @@ impl Stream {
     /// What its process remembered of it is gone.
     pub fn forget(&mut self, order: QueueOrder) {
         self.listing = false;
+        self.lost.clear();
         self.reflector = Reflector::default();
         self.informer = Informer::new(self.kind, order);
     }

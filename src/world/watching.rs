@@ -133,9 +133,12 @@ impl World {
     }
 
     fn receive(&mut self, owner: ControllerId, number: u64, flight: &Flight) {
+        let stream = &mut self.streams[flight.stream];
         if flight.fate == Fate::DroppedOnWire {
+            stream.lose(flight.key(), flight.sent);
             return;
         }
+        stream.hear_of(&flight.key());
         if flight.fate == Fate::Intact && !flight.background {
             let (event, object) = (flight.event.kind, flight.key());
             let (revision, sent, arrived) = (flight.event.revision, flight.sent, self.now);
@@ -391,6 +394,7 @@ impl World {
         let Listing::Done(objects) = listing else { return };
         let Some(process) = self.processes.get_mut(&owner) else { return };
         stream.listing = false;
+        stream.lost.clear();
         let starts = !stream.informer.has_synced();
         stream.informer.listed(objects, &process.cache);
         // Handlers run beside the informer: the cache has the whole list when they look.
@@ -455,7 +459,7 @@ impl World {
 }
 
 /// Whether a change is a mere sign of life: a lease, or a node that says again what it said.
-fn is_upkeep(commit: &Commit) -> bool {
+pub(super) fn is_upkeep(commit: &Commit) -> bool {
     match (commit.before.as_deref(), commit.after.as_deref()) {
         (Some(Object::Node(before)), Some(Object::Node(after))) => is_heartbeat(before, after),
         _ => matches!(commit.object().kind(), Kind::Lease | Kind::Event),

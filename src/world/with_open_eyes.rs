@@ -1,5 +1,5 @@
-//! What a loop would have seen had its cache held what the API server holds: the truth beside what a pass
-//! went by. Asked when somebody looks at a pass closely, of the world as it was then.
+//! What a loop would have seen had its cache held what the API server holds: the truth beside what
+//! a pass went by. Asked when somebody looks at a pass closely, of the world as it was then.
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use super::mind::Mind;
 use super::world::World;
 
 impl World {
-    /// What the loop's own comparison makes of the store. None for loops that go by more than the store
-    /// holds: the time of the last lease that they saw, the containers of a machine; and for those that ask
-    /// first (metrics, a repository, a payment provider): what they were answered is true.
+    /// What the loop's own comparison makes of the store. None for loops that go by more than the
+    /// store holds: the time of the last lease that they saw, the containers of a machine; and for
+    /// those that ask first (metrics, a repository, a payment provider): what they were answered is
+    /// true.
     pub fn seen_with_open_eyes(&self, id: ControllerId, key: &ObjectKey) -> Option<Fact> {
         if !goes_by_the_store(id) {
             return None;

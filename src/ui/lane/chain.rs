@@ -218,8 +218,9 @@ impl Places {
             }
             Kind::Queue => {
                 let place = next.and_then(|id| self.of_loop(id));
-                let mark = place.map_or(corner, |(x, door, ..)| (x - aside, door));
-                (String::new(), from, mark)
+                // Beside what the door says.
+                let beside = |(x, door, _, radius)| (x - radius * 0.84, door);
+                (String::new(), from, place.map_or(corner, beside))
             }
             Kind::Request => {
                 let Some((fx, fy)) = from else { return (String::new(), None, corner) };

@@ -22,8 +22,8 @@ extern "C" {
     static CODE: Option<js_sys::Object>;
 }
 
-/// The files of a loop's flavour, in reading order. Those that are level-triggered in both lanes have the same
-/// in both.
+/// The files of a loop's flavour, in reading order. Those that are level-triggered in both lanes
+/// have the same in both.
 fn files(id: LoopId, lane: LaneId) -> &'static [&'static str] {
     match (id, lane) {
         (LoopId::Deployment, LaneId::Edge) => &["deployment/mod.rs", "deployment/edge.rs"],

@@ -38,6 +38,7 @@ enum Measure {
     Reads,
     Writes,
     Events,
+    Adds,
     Merges,
     Stale,
     Waiting,
@@ -45,11 +46,11 @@ enum Measure {
 }
 
 use Measure::{
-    Events, Merges, Passes, Queued, Reads, Ready, Refused, Retries, Stale, Waiting, Writes,
+    Adds, Events, Merges, Passes, Queued, Reads, Ready, Refused, Retries, Stale, Waiting, Writes,
 };
 
-const MEASURES: [Measure; 11] =
-    [Ready, Queued, Passes, Writes, Reads, Events, Retries, Merges, Stale, Waiting, Refused];
+const MEASURES: [Measure; 12] =
+    [Ready, Queued, Passes, Writes, Reads, Events, Retries, Adds, Merges, Stale, Waiting, Refused];
 
 fn name(measure: Measure) -> &'static str {
     match measure {
@@ -60,6 +61,7 @@ fn name(measure: Measure) -> &'static str {
         Reads => tr!(metrics.reads),
         Writes => tr!(metrics.writes),
         Events => tr!(metrics.events),
+        Adds => tr!(metrics.adds),
         Merges => tr!(metrics.merges),
         Stale => tr!(metrics.stale),
         Waiting => tr!(metrics.waiting),
@@ -77,6 +79,7 @@ fn value(measure: Measure, sample: &Sample) -> f64 {
         Reads => sample.reads as f64,
         Writes => sample.writes as f64,
         Events => sample.watch_events as f64,
+        Adds => sample.adds as f64,
         Merges => sample.merges as f64,
         Stale => sample.stale.as_secs_f64() * 1e3,
         Waiting => sample.waiting as f64,
