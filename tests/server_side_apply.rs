@@ -34,6 +34,10 @@ impl Api for Cluster {
         self.server.handle_as(&request, manager, Time::ZERO)
     }
 
+    fn dry_run_as(&self, request: &Request, manager: &str) -> Response {
+        self.server.clone().handle_as(request, manager, Time::ZERO)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::EPOCH
     }
@@ -138,6 +142,31 @@ fn a_scaled_deployment_conflicts_until_it_is_forced_or_left_alone() {
     assert_eq!(cluster.says(replicas, ""), "3\n");
     let refused = cluster.run("apply --force-conflicts -f -", WEB);
     assert_eq!(refused.text, "error: --force-conflicts only works with --server-side\n");
+}
+
+#[test]
+fn a_dry_run_is_asked_of_the_server_and_tells_conflicts_without_a_change() {
+    let mut cluster = Cluster::new();
+    let dry = "apply --server-side --dry-run=server -f -";
+    let said = "deployment.apps/web serverside-applied (server dry run)\n";
+    assert_eq!(cluster.says(dry, WEB), said);
+    assert!(
+        cluster.server.list(Kind::Deployment, &ListOptions::default()).unwrap().items.is_empty()
+    );
+    cluster.says("apply -f -", WEB);
+    let before = cluster.web();
+    assert_eq!(cluster.says(dry, WEB), said);
+    assert_eq!(cluster.web(), before, "what kubectl applied itself is not handed over");
+    cluster.says("scale deploy web --replicas=7", "");
+    let refused = cluster.run(dry, WEB);
+    assert!(refused.error && refused.text.contains("Apply failed with 1 conflict"), "{refused:?}");
+    let forced = format!("{dry} --force-conflicts");
+    assert_eq!(cluster.says(&forced, WEB), said);
+    let text = cluster.says(&format!("{forced} -o yaml"), WEB);
+    assert!(text.contains("  replicas: 3\n"), "{text}");
+    assert_eq!(cluster.says("get deploy web -o jsonpath={.spec.replicas}", ""), "7\n");
+    let wrong = cluster.run(&forced, &WEB.replace("replicas: 3", "replicas: -3"));
+    assert!(wrong.text.contains("must be greater than or equal to 0"), "{wrong:?}");
 }
 
 #[test]

@@ -65,7 +65,11 @@ impl Api for Managed<'_> {
     }
 
     fn dry_run(&self, request: &Request) -> Response {
-        self.api.dry_run(request)
+        self.api.dry_run_as(request, &self.manager)
+    }
+
+    fn dry_run_as(&self, request: &Request, manager: &str) -> Response {
+        self.api.dry_run_as(request, manager)
     }
 
     fn now(&self) -> Timestamp {

@@ -95,6 +95,11 @@ pub trait Api {
     fn dry_run(&self, _request: &Request) -> Response {
         Err(ApiError::new(Reason::BadRequest, "this server knows no dry run"))
     }
+    /// The same under the name of a field manager, of which server-side apply keeps account.
+    fn dry_run_as(&self, request: &Request, manager: &str) -> Response {
+        let _ = manager;
+        self.dry_run(request)
+    }
     /// The time.
     fn now(&self) -> Timestamp;
     /// What a container wrote; nothing if there is no such container.

@@ -10,10 +10,9 @@ use crate::api::{ManagedFieldsEntry, ManagedFieldsOperation, Object, Value};
 use crate::apiserver::managed_fields::{self, LAST_APPLIED};
 use crate::apiserver::{ApiError, Part, Patch, PatchRequest, Reason, Request, Response};
 
-use super::command::{DryRun, Format, FromText};
+use super::command::{DryRun, FromText};
 use super::errors::refused;
-use super::resources::printed;
-use super::{Api, Output};
+use super::{Api, Output, show};
 use crate::manifest::Document;
 
 /// Who applied before the server did.
@@ -42,30 +41,30 @@ pub fn apply(
     api: &mut dyn Api,
     out: &mut Output,
 ) -> Result<(), String> {
-    let name = printed(object);
-    if options.dry_run == DryRun::No {
-        let mut config = document.value.clone();
-        if let Some(meta) = config.get_mut("metadata").and_then(Value::as_object_mut)
-            && !object.meta().namespace.is_empty()
-        {
-            meta.insert("namespace".into(), (*object.meta().namespace).into());
-        }
-        let send = |api: &mut dyn Api| send(object, config.clone(), options.force_conflicts, api);
-        let after = send(api).map_err(|error| explained(&error))?;
-        // Another manager leaves alone what kubectl had.
-        let is_kubectl = options.field_manager.as_deref().is_none_or(|name| name == "kubectl");
-        if is_kubectl && keep_annotation(&after, api) && migrate(&after, api) {
-            // What the last application by the client had, and this one has not, can go now.
-            send(api).map_err(|error| explained(&error))?;
-        }
+    let mut config = document.value.clone();
+    if let Some(meta) = config.get_mut("metadata").and_then(Value::as_object_mut)
+        && !object.meta().namespace.is_empty()
+    {
+        meta.insert("namespace".into(), (*object.meta().namespace).into());
     }
-    let words = format!("{name} serverside-applied{}", options.dry_run.suffix());
-    out.line(if options.format == Format::Name { &name } else { &words });
+    let force = options.force_conflicts;
+    let request = patch(object, Patch::Apply { config, force });
+    let send = |api: &mut dyn Api| -> Response {
+        match options.dry_run {
+            DryRun::No => api.request(request.clone()),
+            DryRun::Client | DryRun::Server => api.dry_run(&request),
+        }
+    };
+    let mut after = send(api).map_err(|error| explained(&error))?;
+    // Another manager leaves alone what kubectl had, and what is only tried hands over nothing.
+    let is_kubectl = options.field_manager.as_deref().is_none_or(|name| name == "kubectl");
+    let hands_over = is_kubectl && options.dry_run == DryRun::No;
+    if hands_over && keep_annotation(&after, api) && migrate(&after, api) {
+        // What the last application by the client had, and this one has not, can go now.
+        after = send(api).map_err(|error| explained(&error))?;
+    }
+    show::done(&after, "serverside-applied", &options.shown(), out);
     Ok(())
-}
-
-fn send(object: &Object, config: Value, force: bool, api: &mut dyn Api) -> Response {
-    api.request(patch(object, Patch::Apply { config, force }))
 }
 
 fn patch(object: &Object, patch: Patch) -> Request {

@@ -180,6 +180,10 @@ impl Api for Shell<'_> {
         self.0.dry_run(request)
     }
 
+    fn dry_run_as(&self, request: &Request, manager: &str) -> Response {
+        self.0.dry_run_as(request, manager)
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from(self.0.now())
     }

@@ -493,7 +493,12 @@ impl World {
 
     /// What a request would answer. Nothing is changed.
     pub fn dry_run(&self, request: &Request) -> Response {
-        self.api.clone().handle(request, self.now)
+        self.dry_run_as(request, "")
+    }
+
+    /// The same, under the name of a field manager.
+    pub fn dry_run_as(&self, request: &Request, manager: &str) -> Response {
+        self.api.clone().handle_as(request, manager, self.now)
     }
 
     /// Time that a message takes one way, drawn from the process's own stream.
