@@ -20,6 +20,13 @@ impl ApiServer {
         if let Patch::Apply { config, force } = patch {
             return self.apply(*part, key, config, *force, now);
         }
+        if matches!(patch, Patch::Strategic(_)) && key.kind.is_custom() {
+            // By which key the items of its lists are told apart only Kubernetes' own types say.
+            let text = "the body of the request was in an unknown format - accepted media types \
+                        include: application/json-patch+json, application/merge-patch+json, \
+                        application/apply-patch+yaml";
+            return Err(ApiError::new(Reason::UnsupportedMediaType, text));
+        }
         let stored = self.read(key)?.clone();
         let mut value = stored.to_value();
         // A JSON patch may name its places in `managedFields`.

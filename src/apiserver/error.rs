@@ -42,6 +42,7 @@ pub enum Reason {
     ServiceUnavailable,
     Timeout,
     TooManyRequests,
+    UnsupportedMediaType,
 }
 
 impl Reason {
@@ -54,6 +55,7 @@ impl Reason {
             Reason::MethodNotAllowed => 405,
             Reason::AlreadyExists | Reason::Conflict => 409,
             Reason::Expired => 410,
+            Reason::UnsupportedMediaType => 415,
             Reason::Invalid => 422,
             Reason::TooManyRequests => 429,
             Reason::InternalError => 500,
@@ -77,6 +79,7 @@ impl Reason {
             Reason::ServiceUnavailable => "ServiceUnavailable",
             Reason::Timeout => "Timeout",
             Reason::TooManyRequests => "TooManyRequests",
+            Reason::UnsupportedMediaType => "UnsupportedMediaType",
         }
     }
 }

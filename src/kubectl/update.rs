@@ -119,6 +119,15 @@ pub fn patch(select: &Select, patch: &Patch, api: &mut dyn Api, out: &mut Output
     let words = Words { changed: "patched".into(), same: Some("patched (no change)".into()) };
     each(select, api, out, |object, api, out| {
         let (part, body) = (patch.part, body.clone());
+        let by_itself = patch.shown.dry_run == DryRun::Client;
+        if by_itself && patch.kind == PatchKind::Strategic && object.kind().is_custom() {
+            let info = object.kind().info();
+            return Err(format!(
+                "error: strategic merge patch is not supported for {}, Kind={} locally, try \
+                 --type merge",
+                info.api_version, info.kind
+            ));
+        }
         let request = PatchRequest { part, key: object.key(), patch: body };
         let request = Request::PatchWith(Box::new(request));
         let after = match patch.shown.dry_run {

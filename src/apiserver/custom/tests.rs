@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::api::{Kind, Object, ObjectKey, custom};
-use crate::apiserver::{ApiServer, DeleteOptions, Part, Request, Response};
+use crate::apiserver::{ApiServer, DeleteOptions, Part, Patch, PatchRequest, Request, Response};
 use crate::kernel::Time;
 
 fn definition(subresources: Value) -> Value {
@@ -115,6 +115,22 @@ fn status_and_scale_are_written_apart_where_the_definition_says_so() {
     create(&mut server, kind, widget("a", json!({"size": 1}))).unwrap();
     let after = send(&mut server, Request::Patch(Part::Main, key, both)).unwrap().to_value();
     assert_eq!(after["status"]["phase"], "Ready");
+}
+
+#[test]
+fn a_strategic_merge_patch_is_for_kubernetes_own_kinds() {
+    let (mut server, kind) = defined(json!({}));
+    create(&mut server, kind, widget("a", json!({"size": 1}))).unwrap();
+    let mut patch = |patch: fn(Value) -> Patch| {
+        let key = ObjectKey::new(kind, "default", "a");
+        let patch = patch(json!({"spec": {"size": 2}}));
+        let request = PatchRequest { part: Part::Main, key, patch };
+        send(&mut server, Request::PatchWith(Box::new(request)))
+    };
+    let refused = patch(Patch::Strategic).unwrap_err();
+    assert_eq!((refused.reason.code(), refused.reason.word()), (415, "UnsupportedMediaType"));
+    assert!(refused.message.contains("accepted media types include"), "{refused}");
+    assert_eq!(patch(Patch::Merge).unwrap().to_value()["spec"]["size"], 2);
 }
 
 #[test]
