@@ -301,6 +301,26 @@ fn a_kind_that_a_user_defines_is_served_like_any_other() {
         cluster.kubectl("kubectl scale wd/a --replicas=4", None),
         "widget.example.com/a scaled\n"
     );
+    for (line, said) in [
+        ("kubectl scale wd/a --replicas=9 --dry-run=server", "scaled (server dry run)\n"),
+        ("kubectl scale wd/a --replicas=9 --dry-run=client", "scaled (dry run)\n"),
+        (
+            "kubectl scale wd/a --replicas=9 --current-replicas=3",
+            "error: Expected replicas to be 3, was 4\n",
+        ),
+        ("kubectl scale wd/a --replicas=4 --current-replicas=4", "a scaled\n"),
+    ] {
+        let text = cluster.kubectl(line, None);
+        assert!(text.ends_with(said), "{line}: {text}");
+    }
+    let text = cluster.kubectl("kubectl patch wd a -p '{\"spec\":{\"size\":7}}'", None);
+    assert!(text.starts_with("Error from server (UnsupportedMediaType): the body of"), "{text}");
+    let line = "kubectl patch wd a -p '{\"spec\":{\"size\":7}}' --dry-run=client";
+    assert_eq!(
+        cluster.kubectl(line, None),
+        "error: strategic merge patch is not supported for example.com/v1, Kind=Widget locally, \
+         try --type merge\n"
+    );
     let text = cluster.kubectl("kubectl get wd a -o yaml", None);
     assert!(text.contains("size: 4") && text.contains("apiVersion: example.com/v1"), "{text}");
     let text = cluster.kubectl("kubectl explain wd.spec", None);

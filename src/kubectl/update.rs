@@ -49,7 +49,7 @@ pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output
     each(select, api, out, |object, api, out| {
         let kind = object.kind();
         if kind.is_custom() {
-            return scale_defined(object, scale.replicas, api, out);
+            return scale_defined(object, scale, api, out);
         }
         if !scales(kind) {
             let words = "the server could not find the requested resource";
@@ -59,20 +59,15 @@ pub fn scale(select: &Select, scale: &Scale, api: &mut dyn Api, out: &mut Output
         let simulated = matches!(kind, Kind::Deployment | Kind::ReplicaSet);
         let part = if simulated { Part::Scale } else { Part::Main };
         change::one(object, part, &scale.shown, api, out, &mut |_, value, _| {
-            let replicas = value.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
-            if let Some(expected) = scale.current.filter(|&count| i64::from(count) != replicas) {
-                return Err(format!("error: Expected replicas to be {expected}, was {replicas}"));
-            }
-            value["spec"]["replicas"] = scale.replicas.into();
-            Ok(Words::always("scaled"))
+            set_replicas(value, &["spec", "replicas"], 1, scale)
         })
     });
 }
 
 /// Of a kind that a user defined, the definition says where the number stands.
 fn scale_defined(
-    object: &Object,
-    replicas: i32,
+    object: &Arc<Object>,
+    scale: &Scale,
     api: &mut dyn Api,
     out: &mut Output,
 ) -> Result<(), String> {
@@ -85,12 +80,32 @@ fn scale_defined(
              ({plural}/scale)"
         ));
     };
-    let steps = path.trim_start_matches('.').rsplit('.');
-    let patch = steps.fold(json!(replicas), |inner, step| json!({ step: inner }));
-    let request = Request::Patch(Part::Scale, object.key(), patch);
-    api.request(request).map_err(|e| refused(&e, None))?;
-    out.line(format!("{} scaled", printed(object)));
-    Ok(())
+    let steps: Vec<&str> = path.trim_start_matches('.').split('.').collect();
+    change::one(object, Part::Scale, &scale.shown, api, out, &mut |_, value, _| {
+        set_replicas(value, &steps, 0, scale)
+    })
+}
+
+/// Sets the number at a place, if it is there what the line expects; `usual` is what none means.
+fn set_replicas(
+    value: &mut Value,
+    steps: &[&str],
+    usual: i64,
+    scale: &Scale,
+) -> Result<Words, String> {
+    let mut at = value;
+    for step in steps {
+        if !at.is_object() {
+            *at = json!({});
+        }
+        at = &mut at[*step];
+    }
+    let replicas = at.as_i64().unwrap_or(usual);
+    if let Some(expected) = scale.current.filter(|&count| i64::from(count) != replicas) {
+        return Err(format!("error: Expected replicas to be {expected}, was {replicas}"));
+    }
+    *at = scale.replicas.into();
+    Ok(Words::always("scaled"))
 }
 
 /// Where a kind keeps the spec of its pods.
