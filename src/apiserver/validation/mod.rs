@@ -25,6 +25,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod update;
+mod update_pod;
 mod values;
 mod words;
 mod workload;

@@ -1,11 +1,9 @@
 //! What may not change (`Validate*Update`). The store itself looks after uid and resourceVersion.
 
-use crate::api::{
-    Generic, Kind, Object, ObjectMeta, OwnerReference, Pod, PodSpec, SharedList, Value,
-};
+use crate::api::{Generic, Kind, Object, ObjectMeta, OwnerReference, Value};
 
 use super::errors::Errors;
-use super::{meta, policy, spec};
+use super::{meta, policy, spec, update_pod};
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -15,7 +13,7 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<String> {
     meta::object_meta(new.kind(), new.meta(), &mut errors);
     meta::unchanged(old.meta(), new.meta(), "metadata", &mut errors);
     match (old, new) {
-        (Object::Pod(old), Object::Pod(new)) => pod(old, new, &mut errors),
+        (Object::Pod(old), Object::Pod(new)) => update_pod::pod(old, new, &mut errors),
         (Object::ReplicaSet(old), Object::ReplicaSet(new)) => {
             let (old, new) = (&old.spec.selector, &new.spec.selector);
             same("spec.selector", old, new, &mut errors);
@@ -53,45 +51,14 @@ pub fn validate_owner_references(owners: &[OwnerReference], path: &str) -> Vec<S
     errors.into_words()
 }
 
-fn same<T: PartialEq + serde::Serialize>(path: &str, old: &T, new: &T, errors: &mut Errors) {
+/// The field may not change (`ValidateImmutableField`).
+pub(super) fn same<T>(path: &str, old: &T, new: &T, errors: &mut Errors)
+where
+    T: PartialEq + serde::Serialize,
+{
     if old != new {
         errors.invalid(path, new, IMMUTABLE);
     }
-}
-
-/// `ValidatePodUpdate`: of a pod's spec, images, tolerations to come, and deadlines may change.
-fn pod(old: &Pod, new: &Pod, errors: &mut Errors) {
-    if bare(&old.spec, &new.spec) != bare(&new.spec, &new.spec) {
-        errors.forbidden(
-            "spec",
-            "pod updates may not change fields other than `spec.containers[*].image`,\
-             `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only \
-             additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to \
-             be set to 1 if it was previously negative)",
-        );
-    }
-    let kept = |toleration| new.spec.tolerations.contains(toleration);
-    if !old.spec.tolerations.iter().all(kept) {
-        let detail = "existing toleration can not be modified except its tolerationSeconds";
-        errors.forbidden("spec.tolerations", detail);
-    }
-}
-
-/// The spec with the fields that may change taken from `other`.
-fn bare(spec: &PodSpec, other: &PodSpec) -> PodSpec {
-    let mut bare = spec.clone();
-    let lists = [
-        (&mut bare.containers, &other.containers),
-        (&mut bare.init_containers, &other.init_containers),
-    ];
-    for (containers, others) in lists {
-        for (container, other) in containers.iter_mut().zip(others) {
-            container.image = other.image.clone();
-        }
-    }
-    bare.tolerations = SharedList::new();
-    bare.rest.remove("activeDeadlineSeconds");
-    bare
 }
 
 /// Which fields of kept kinds are immutable.
