@@ -11,7 +11,7 @@ use super::managed_fields::{self, Conflict, Schema, Writer};
 use super::patch::{Patch, PatchRequest, patched};
 use super::server::check_preconditions;
 use super::validation::validate_words;
-use super::{ApiError, ApiServer, Part, Reason, Response, strategy};
+use super::{ApiError, ApiServer, Part, Reason, Response, completion, strategy};
 
 impl ApiServer {
     /// Carries out a patch with a type.
@@ -65,7 +65,10 @@ impl ApiServer {
         }
         let asked = patched.meta();
         check_preconditions(stored, &asked.uid, asked.resource_version)?;
-        let after = strategy::merge_update(part, stored, &patched);
+        let mut after = strategy::merge_update(part, stored, &patched);
+        if part == Part::Main {
+            completion::complete_update(stored, &mut after, self.store(), self.seed);
+        }
         self.admit_update(part, stored, &patched, after)
     }
 

@@ -19,6 +19,51 @@ pub fn complete(object: &mut Object, store: &Store, seed: u64) {
     }
 }
 
+/// Completes an object that takes the place of another one.
+pub fn complete_update(stored: &Object, after: &mut Object, store: &Store, seed: u64) {
+    let (Object::Generic(stored), Object::Generic(after)) = (stored, after) else { return };
+    if after.kind == Kind::Service {
+        keep_allocated(stored, after);
+        allocate_address(after, store, seed);
+    }
+}
+
+/// What an update of a Service that is silent about its addresses means: those that it has. With
+/// another type goes what belongs to the old one, unless it was changed as well
+/// (`patchAllocatedValues`, `dropTypeDependentFields` of `pkg/registry/core/service`).
+fn keep_allocated(stored: &Generic, after: &mut Generic) {
+    const ADDRESS: [&str; 4] = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"];
+    let is = |service: &Generic, kind: &str| service.spec().text("type") == Some(kind);
+    let (old, new) = (stored.clone(), after.clone());
+    let Some(spec) = after.rest.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    let same = |field: &str| old.spec().at(field).value() == new.spec().at(field).value();
+    if is(&old, "LoadBalancer") && !is(&new, "LoadBalancer") && same("loadBalancerClass") {
+        spec.remove("loadBalancerClass");
+    }
+    if is(&old, "ExternalName") {
+        return;
+    }
+    if is(&new, "ExternalName") {
+        spec.retain(|field, _| !(ADDRESS.contains(&field.as_str()) && same(field)));
+        return;
+    }
+    let address = old.spec().text("clusterIP");
+    let wanted = new.spec().text("clusterIP");
+    let Some(address) = address.filter(|address| wanted.is_none_or(|wanted| wanted == *address))
+    else {
+        // A client that does not know of several changes its one.
+        if let Some(wanted) = wanted.filter(|_| same("clusterIPs")) {
+            spec.insert("clusterIPs".into(), json!([wanted]));
+        }
+        return;
+    };
+    spec.insert("clusterIP".into(), address.into());
+    let all = old.spec().at("clusterIPs").value();
+    if let Some(all) = all.filter(|_| new.spec().items("clusterIPs").is_empty()) {
+        spec.insert("clusterIPs".into(), all.clone());
+    }
+}
+
 /// Unless its writer looks after that, a Job's pods are known by its uid.
 fn generate_selector(job: &mut Generic) {
     if job.spec().flag("manualSelector") {
@@ -86,6 +131,34 @@ mod tests {
     fn addresses_are_those_of_the_service_network() {
         assert_eq!(address_of(0), "10.96.0.11");
         assert!(address_of(u64::MAX).starts_with("10."));
+    }
+
+    #[test]
+    fn a_service_keeps_its_address_for_as_long_as_it_needs_one() {
+        let service = |spec: Value| {
+            let value = json!({"metadata": {"name": "a", "namespace": "b"}, "spec": spec});
+            Object::from_value(Kind::Service, value).expect("a Service")
+        };
+        let address = json!({"type": "ClusterIP", "clusterIP": "10.96.0.20",
+            "clusterIPs": ["10.96.0.20"]});
+        let with = |more: Value| {
+            let mut spec = address.clone();
+            spec.as_object_mut().expect("it").extend(more.as_object().expect("it").clone());
+            spec
+        };
+        let after = |new: Value| {
+            let mut new = service(new);
+            complete_update(&service(address.clone()), &mut new, &Store::default(), 1);
+            new.to_value()["spec"].clone()
+        };
+        assert_eq!(after(json!({"type": "ClusterIP"})), address);
+        assert_eq!(after(with(json!({"type": "ExternalName"}))), json!({"type": "ExternalName"}));
+        let moved = after(with(json!({"clusterIP": "10.96.0.21"})));
+        assert_eq!(moved["clusterIPs"], json!(["10.96.0.21"]));
+        let mut back = service(json!({"type": "ClusterIP"}));
+        let name = service(json!({"type": "ExternalName"}));
+        complete_update(&name, &mut back, &Store::default(), 1);
+        assert!(back.to_value()["spec"]["clusterIP"].is_string(), "it gets one again");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{generate_name, strategy};
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     pub(super) store: Store,
-    seed: u64,
+    pub(super) seed: u64,
     created: u64,
     /// How many names were generated from each prefix.
     generated: BTreeMap<Str, u64>,
@@ -174,7 +174,10 @@ impl ApiServer {
         }
         let stored = self.read(&key)?.clone();
         check_preconditions(&stored, &asked.uid, asked.resource_version)?;
-        let after = strategy::merge_update(part, &stored, object);
+        let mut after = strategy::merge_update(part, &stored, object);
+        if part == Part::Main {
+            completion::complete_update(&stored, &mut after, &self.store, self.seed);
+        }
         let after = self.admit_update(part, &stored, object, after)?;
         self.store_update(part, &stored, after)
     }

@@ -25,7 +25,9 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod update;
+mod update_batch;
 mod update_pod;
+mod update_service;
 mod values;
 mod words;
 mod workload;

@@ -3,7 +3,7 @@
 use crate::api::{Generic, Kind, Object, ObjectMeta, OwnerReference, Value};
 
 use super::errors::Errors;
-use super::{meta, policy, spec, update_pod};
+use super::{meta, policy, spec, update_batch, update_pod, update_service};
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -72,12 +72,8 @@ fn generic(old: &Generic, new: &Generic, errors: &mut Errors) {
             let (old, new) = (at(old, "selector"), at(new, "selector"));
             same("spec.selector", &old, &new, errors);
         }
-        Kind::Job => {
-            for field in ["selector", "template", "completionMode", "podFailurePolicy"] {
-                let (old, new) = (at(old, field), at(new, field));
-                same(&format!("spec.{field}"), &old, &new, errors);
-            }
-        }
+        Kind::Job => update_batch::job(old, new, errors),
+        Kind::Service => update_service::service(old, new, errors),
         Kind::StatefulSet => stateful_set(old, new, errors),
         _ => policy::policy_update(old, new, errors),
     }
