@@ -407,6 +407,12 @@ fn status_words_of_the_server_are_kept() {
          "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-01-01T00:00:00Z"}}}]}});
     cluster.request(Request::Patch(Part::Status, key, status)).unwrap();
     cluster.now = Time::from_secs(10);
+    assert_eq!(
+        cluster.refuses("get pods --field-selector=spec.foo=bar,status.phase!=x -l app=web"),
+        "Error from server (BadRequest): Unable to find \"/v1, Resource=pods\" that match label \
+         selector \"app=web\", field selector \"spec.foo=bar,status.phase!=x\": field label not \
+         supported: spec.foo\n"
+    );
     let text = cluster.says("get pods --field-selector=metadata.name=web-1");
     assert!(text.contains("web-1   0/1     CrashLoopBackOff   4 (10s ago)   10s"), "{text}");
 }

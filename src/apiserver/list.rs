@@ -122,7 +122,10 @@ fn unknown_match(word: &str, known: &[&str]) -> FieldError {
 /// Refuses options that may not be.
 pub(super) fn check(kind: Kind, options: &ListOptions) -> Result<(), ApiError> {
     match validate_list_options(options, true).as_slice() {
-        [] => Ok(()),
+        [] => {
+            let fields = options.fields.check(kind);
+            fields.map_err(|text| ApiError::new(Reason::BadRequest, text))
+        }
         errors => {
             let list = match errors {
                 [one] => one.clone(),

@@ -28,7 +28,7 @@ mod watch;
 mod watch_event;
 
 pub use error::{ApiError, Cause, Reason};
-pub use field_selector::FieldSelector;
+pub use field_selector::{FieldSelector, check_field, field_is};
 pub use generate_name::{GENERATE_NAME_TRIES, free_name};
 pub use list::{ListOptions, Listed, validate_list_options};
 pub use patch::{Patch, PatchRequest};

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::api::selector::Selector;
 use crate::api::{Kind, Object, ObjectKey, Str};
+use crate::apiserver::{check_field, field_is};
 use crate::manifest;
 
 use super::command::{Select, Target, Which};
 use super::errors::not_found;
-use super::jsonpath;
 use super::{Api, Output};
 
 /// What a target led to.
@@ -41,7 +42,10 @@ fn look_up(target: &Target, select: &Select, api: &dyn Api) -> Found {
     let kind = target.kind;
     let found = |objects, missing| Found { kind, objects, missing };
     match &target.which {
-        Which::All => found(list(kind, select, api), None),
+        Which::All => match unknown_field(kind, select) {
+            Some(error) => found(Vec::new(), Some(error)),
+            None => found(list(kind, select, api), None),
+        },
         Which::Name(name) => {
             let key = key_of(kind, name, select);
             match api.get(&key) {
@@ -90,14 +94,27 @@ fn fits(object: &Object, select: &Select) -> bool {
     if !select.selector.as_ref().is_none_or(|selector| selector.matches(labels)) {
         return false;
     }
-    if select.fields.is_empty() {
-        return true;
-    }
-    let value = object.to_value();
-    let fits = |(path, equal, wanted): &(String, bool, String)| {
-        (jsonpath::text(&value, path) == *wanted) == *equal
-    };
+    let fits =
+        |(path, equal, wanted): &(String, bool, String)| field_is(object, path, wanted) == *equal;
     select.fields.iter().all(fits)
+}
+
+/// What the server says, and kubectl adds, where a kind cannot be selected by a field of the line.
+fn unknown_field(kind: Kind, select: &Select) -> Option<String> {
+    let why = select.fields.iter().find_map(|(path, ..)| check_field(kind, path).err())?;
+    let info = kind.info();
+    let (group, version) = info.api_version.split_once('/').unwrap_or(("", info.api_version));
+    let labels = select.selector.as_ref().map(Selector::to_string).unwrap_or_default();
+    let field = |(path, equal, value): &(String, bool, String)| {
+        format!("{path}{}{value}", if *equal { "=" } else { "!=" })
+    };
+    let fields: Vec<String> = select.fields.iter().map(field).collect();
+    Some(format!(
+        "Error from server (BadRequest): Unable to find \"{group}/{version}, Resource={}\" that \
+         match label selector {labels:?}, field selector {:?}: {why}",
+        info.plural,
+        fields.join(",")
+    ))
 }
 
 /// Whether an object is one of those of its kind that a line without names asks for.
