@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::api::{Kind, ObjectKey, Str, Value, selector::Selector};
+use crate::api::{Kind, ObjectKey, Str, Timestamp, Value, selector::Selector};
 use crate::apiserver::{Part, Propagation};
 
 use super::jsonpath::Template;
@@ -471,4 +471,17 @@ pub struct Logs {
     pub follow: bool,
     /// `--limit-bytes`.
     pub limit_bytes: Option<usize>,
+    /// `--since` and `--since-time`: what is older is left out.
+    pub since: Option<Since>,
+    /// `--timestamps`.
+    pub timestamps: bool,
+}
+
+/// From when on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// So long before now.
+    Ago(Duration),
+    /// From this time on.
+    At(Timestamp),
 }

@@ -1,5 +1,7 @@
 //! How kubectl writes a span of time (apimachinery `pkg/util/duration/duration.go`).
 
+use std::time::Duration;
+
 use crate::api::Timestamp;
 
 const MINUTE: i64 = 60;
@@ -50,9 +52,74 @@ pub fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
+/// Reads a span as Go does (`time.ParseDuration`): numbers with their units, `1h30m`, `1.5m`. The
+/// error is Go's.
+pub fn parse(text: &str) -> Result<Duration, String> {
+    let invalid = || format!("time: invalid duration {text:?}");
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(invalid());
+    }
+    let mut nanos: u128 = 0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, behind) = rest.split_at(end);
+        let end = behind.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(end);
+        if number.is_empty() || number == "." || number.matches('.').count() > 1 {
+            return Err(invalid());
+        }
+        let length: u128 = match unit {
+            "" => return Err(format!("time: missing unit in duration {text:?}")),
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            unit => return Err(format!("time: unknown unit {unit:?} in duration {text:?}")),
+        };
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        // Nobody writes more figures than a span has nanoseconds.
+        if whole.len() > 18 || part.len() > 18 {
+            return Err(invalid());
+        }
+        let figures = |text: &str| text.parse::<u128>().unwrap_or(0);
+        let scale = 10u128.pow(part.len() as u32);
+        nanos += figures(whole) * length + figures(part) * length / scale;
+        rest = behind;
+    }
+    match u64::try_from(nanos) {
+        Ok(nanos) if i64::try_from(nanos).is_ok() => Ok(Duration::from_nanos(nanos)),
+        _ => Err(invalid()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_read_as_go_reads_it() {
+        for (text, millis) in
+            [("0", 0), ("1.5m", 90_000), ("1h30m", 5_400_000), (".5s", 500), ("1m0.25s", 60_250)]
+        {
+            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for (text, why) in [
+            ("", "invalid duration \"\""),
+            ("5", "missing unit in duration \"5\""),
+            ("5min", "unknown unit \"min\" in duration \"5min\""),
+            ("1.2.3s", "invalid duration \"1.2.3s\""),
+            ("h", "invalid duration \"h\""),
+            ("9999999999h", "invalid duration \"9999999999h\""),
+        ] {
+            assert_eq!(parse(text), Err(format!("time: {why}")));
+        }
+    }
 
     #[test]
     fn a_span_is_cut_to_two_units_that_matter() {

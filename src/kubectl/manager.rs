@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp};
 use crate::apiserver::{Request, Response};
+use crate::node::Written;
 
 use super::parse::verb_position;
 use super::split::split;
@@ -83,6 +84,10 @@ impl Api for Managed<'_> {
         previous: bool,
     ) -> Result<Vec<String>, String> {
         self.api.read_logs(pod, container, previous)
+    }
+
+    fn written(&self, container_id: &str) -> Option<Written> {
+        self.api.written(container_id)
     }
 
     fn usage(&self, pod: &ObjectKey) -> Option<Vec<Usage>> {

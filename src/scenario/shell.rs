@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::api::{Kind, Object, ObjectKey, Str, Timestamp, custom};
 use crate::apiserver::{ListOptions, Request, Response};
 use crate::kubectl::{self, Api, Completion, Output};
+use crate::node::Written;
 use crate::world::{Fault, Lane, Target, World};
 
 use super::{complete, crowd, ledger, load, repository};
@@ -191,6 +192,10 @@ impl Api for Shell<'_> {
     fn logs(&self, pod: &ObjectKey, container: &Str) -> Option<Vec<String>> {
         let kubelets = self.0.kubelets();
         kubelets.iter().find_map(|kubelet| kubelet.logs(pod, Some(container), false).ok())
+    }
+
+    fn written(&self, container_id: &str) -> Option<Written> {
+        self.0.kubelets().iter().find_map(|kubelet| kubelet.written(container_id))
     }
 
     fn read_logs(

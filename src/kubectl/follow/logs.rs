@@ -1,9 +1,9 @@
 //! `logs -f`: what containers write, until the last of them has ended.
 
-use crate::api::{Object, Str};
+use crate::api::{Str, Timestamp};
 use crate::kernel::Time;
 use crate::kubectl::command::Logs;
-use crate::kubectl::logs::{containers_of, pods_of};
+use crate::kubectl::logs::{containers_of, pods_of, run_of};
 use crate::kubectl::{Api, Output};
 
 const LOST: &str = "# what it wrote later is no longer kept";
@@ -11,6 +11,7 @@ const LOST: &str = "# what it wrote later is no longer kept";
 /// The runs of containers that are read on.
 #[derive(Clone, Debug)]
 pub(super) struct Tail {
+    logs: Logs,
     runs: Vec<Run>,
 }
 
@@ -35,7 +36,7 @@ impl Tail {
                     true => format!("[pod/{name}/{container}] "),
                     false => String::new(),
                 };
-                match id_of(&pod, &container) {
+                match run_of(&pod, &container, false) {
                     Some(id) => runs.push(Run { id, prefix, printed: 0, is_over: false }),
                     None => out.fail(format!(
                         "Error from server (BadRequest): container {:?} in pod {:?} is waiting to \
@@ -45,10 +46,14 @@ impl Tail {
                 }
             }
         }
-        let mut tail = Tail { runs };
+        let mut tail = Tail { logs: logs.clone(), runs };
         for run in &mut tail.runs {
-            let written = run.lines(at, api).map_or(0, |(lines, _)| lines.len());
-            run.printed = logs.tail.map_or(0, |kept| written.saturating_sub(kept));
+            let written = run.lines(at, api).map(|(lines, _)| lines).unwrap_or_default();
+            let is_old =
+                |(line_at, _): &&(Time, String)| !logs.reaches(*line_at, Timestamp::from(at));
+            let old = written.iter().take_while(is_old).count();
+            let kept = logs.tail.map_or(0, |kept| written.len().saturating_sub(kept));
+            run.printed = old.max(kept);
         }
         let is_over = tail.go_on(at, api, out);
         (tail, is_over)
@@ -65,7 +70,9 @@ impl Tail {
             };
             let all = lines.len();
             let fresh = lines.into_iter().skip(run.printed);
-            new.extend(fresh.map(|(at, line)| (at, format!("{}{line}", run.prefix))));
+            let printed =
+                |(at, line)| (at, format!("{}{}", run.prefix, self.logs.stamped(at, line)));
+            new.extend(fresh.map(printed));
             (run.printed, run.is_over) = (all, has_ended);
         }
         new.sort_by_key(|(at, _)| *at);
@@ -84,12 +91,4 @@ impl Run {
         lines.sort_by_key(|(at, _)| *at);
         Some((lines, written.ended.is_some_and(|ended| ended <= now)))
     }
-}
-
-/// The newest run of a container that the pod's status knows of.
-fn id_of(pod: &Object, container: &str) -> Option<Str> {
-    let status = &pod.as_pod()?.status;
-    let mut all = status.container_statuses.iter().chain(&status.init_container_statuses);
-    let id = all.find(|own| *own.name == *container)?.rest.get("containerID")?.as_str()?;
-    (!id.is_empty()).then(|| id.into())
 }

@@ -3,19 +3,22 @@
 use std::time::Duration;
 
 use crate::api::selector::Selector;
-use crate::api::{Kind, Str};
+use crate::api::{Kind, Str, Timestamp};
 use crate::kubectl::command::{
-    Command, Drain, LabelChange, Logs, RolloutAction, Select, Taints, Target, Top, Wait, Which,
+    Command, Drain, LabelChange, Logs, RolloutAction, Select, Since, Taints, Target, Top, Wait,
+    Which,
 };
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
 use crate::kubectl::jsonpath::Template;
 
-use super::options::{dry_run, shown, timeout, view};
+use super::options::{dry_run, shown, span, timeout, view};
 use super::select::{Naming, select};
 
 /// How long `wait` waits if nobody says.
 const WAITS: Duration = Duration::from_secs(30);
+/// Of how many lines `logs -l` prints the last if nobody says.
+const TAIL_OF_SELECTED: usize = 10;
 
 /// `kubectl label pods x a=b c-`: resources first, then changes.
 pub(super) fn label(flags: &Flags, annotations: bool) -> Result<Command, UsageError> {
@@ -230,7 +233,12 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
                        TYPE/NAME is a required argument for the logs command";
         return Err(flags.usage(message.into()));
     }
-    let tail = flags.number("tail")?.and_then(|lines| usize::try_from(lines).ok());
+    // Of many pods nobody wants to read all.
+    let usual = flags.value("selector").map(|_| TAIL_OF_SELECTED);
+    let tail = match flags.number("tail")? {
+        None => usual,
+        Some(lines) => usize::try_from(lines).ok(),
+    };
     Ok(Command::Logs(Logs {
         select: select(flags, &words, Naming::AtWill)?,
         container,
@@ -240,5 +248,33 @@ pub(super) fn logs(flags: &Flags) -> Result<Command, UsageError> {
         prefix: flags.has("prefix"),
         follow: flags.has("follow"),
         limit_bytes: flags.number("limit-bytes")?.and_then(|bytes| usize::try_from(bytes).ok()),
+        since: since(flags)?,
+        timestamps: flags.has("timestamps"),
     }))
+}
+
+/// `--since` and `--since-time`.
+fn since(flags: &Flags) -> Result<Option<Since>, UsageError> {
+    match (flags.value("since"), flags.value("since-time")) {
+        (Some(_), Some(_)) => {
+            let message = "at most one of `sinceTime` or `sinceSeconds` may be specified";
+            Err(UsageError::plain(message))
+        }
+        (None, None) => Ok(None),
+        (Some(text), None) if text.starts_with('-') => {
+            Err(UsageError::plain("--since must be greater than 0"))
+        }
+        (Some(text), None) => match span(text, "since")? {
+            // As if nothing was said.
+            Duration::ZERO => Ok(None),
+            ago => Ok(Some(Since::Ago(ago))),
+        },
+        (None, Some(text)) => match Timestamp::parse(text) {
+            Some(at) => Ok(Some(Since::At(at))),
+            None => Err(UsageError::plain(format!(
+                "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {text:?} as \
+                 \"2006\""
+            ))),
+        },
+    }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::api::Str;
 use crate::kubectl::command::{Delete, DryRun, Format, FromText, Shown, View};
+use crate::kubectl::duration;
 use crate::kubectl::errors::UsageError;
 use crate::kubectl::flags::Flags;
 use crate::kubectl::jsonpath::Template;
@@ -31,14 +32,17 @@ pub(super) fn view(flags: &Flags) -> Result<View, UsageError> {
 pub(super) fn timeout(flags: &Flags, usual: Duration) -> Result<Duration, UsageError> {
     const WEEK: Duration = Duration::from_secs(7 * 24 * 3_600);
     let Some(text) = flags.value("timeout") else { return Ok(usual) };
-    match text {
-        "0" => Ok(Duration::ZERO),
-        text if text.starts_with('-') => Ok(WEEK),
-        text => humantime::parse_duration(text).map_err(|_| {
-            let why = format!("time: invalid duration {text:?}");
-            UsageError::plain(format!("invalid argument {text:?} for \"--timeout\" flag: {why}"))
-        }),
+    match text.strip_prefix('-') {
+        Some(_) => Ok(WEEK),
+        None => span(text, "timeout"),
     }
+}
+
+/// The value of a flag that is a span of time.
+pub(super) fn span(text: &str, flag: &str) -> Result<Duration, UsageError> {
+    duration::parse(text).map_err(|why| {
+        UsageError::plain(format!("invalid argument {text:?} for \"--{flag}\" flag: {why}"))
+    })
 }
 
 pub(super) fn format(flags: &Flags) -> Result<Format, UsageError> {
