@@ -361,11 +361,111 @@ fn undo_goes_back_to_the_template_of_the_revision_before() {
     }
     let history = cluster.says("rollout history deploy/web");
     assert!(history.ends_with("CHANGE-CAUSE\n1         <none>\n2         <none>\n"), "{history}");
+    assert_eq!(
+        cluster.says("rollout history deploy/web --revision=1"),
+        "deployment.apps/web with revision #1\nPod Template:\n  Labels:\tapp=web\n\
+         \tpod-template-hash=1\n  Containers:\n   web:\n    Image:\tnginx:1.24\n    \
+         Port:\t<none>\n    Host Port:\t<none>\n    Environment:\t<none>\n    \
+         Mounts:\t<none>\n  Volumes:\t<none>\n  Node-Selectors:\t<none>\n  \
+         Tolerations:\t<none>\n"
+    );
+    let text = cluster.says("describe deploy web");
+    let sets = "\nOldReplicaSets:    web-1 (0/1 replicas created), web-2 (0/1 replicas created)\n\
+                NewReplicaSet:     <none>\nEvents:            <none>\n";
+    assert!(text.ends_with(sets), "{text}");
     assert_eq!(cluster.says("rollout undo deploy/web"), "deployment.apps/web rolled back\n");
     let path = "get deploy web -o jsonpath={.spec.template.spec.containers[0].image}";
     assert_eq!(cluster.says(path), "nginx:1.24\n");
     let labels = cluster.says("get deploy web -o jsonpath={.spec.template.metadata.labels}");
     assert_eq!(labels, "{\"app\":\"web\"}\n");
+}
+
+const KINDS: &str = "\
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  clusterIP: 10.96.0.20
+  ports: [{name: http, port: 80, targetPort: 8080}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+ports: [{name: http, port: 8080, protocol: TCP}]
+endpoints:
+- {addresses: [10.244.0.5], conditions: {ready: true}}
+- {addresses: [10.244.0.6], conditions: {ready: false}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: once}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'a:1'}]}}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: often}
+spec:
+  schedule: '* * * * *'
+  jobTemplate:
+    spec:
+      template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'a:1'}]}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: a, image: 'a:1'}]}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template: {metadata: {labels: {app: agent}}, spec: {containers: [{name: a, image: 'a:1'}]}}
+";
+
+#[test]
+fn kinds_are_described_in_layouts_of_their_own() {
+    let mut cluster = Cluster::new();
+    let made = cluster.apply(KINDS);
+    assert!(!made.error, "{}", made.text);
+    let service = cluster.says("describe service web");
+    let wanted = "\
+Type:                     ClusterIP
+IP Family Policy:         SingleStack
+IP Families:              IPv4
+IP:                       10.96.0.20
+IPs:                      <none>
+Port:                     http  80/TCP
+TargetPort:               8080/TCP
+Endpoints:                10.244.0.5:8080
+Session Affinity:         None
+Internal Traffic Policy:  Cluster
+Events:                   <none>
+";
+    assert!(service.ends_with(wanted), "{service}");
+    for (line, wanted) in [
+        (
+            "describe endpointslices web-1",
+            "Ports:\n  Name  Port  Protocol\n  ----  ----  --------\n",
+        ),
+        ("describe endpointslices web-1", "  - Addresses:  10.244.0.6\n    Conditions:\n"),
+        ("describe job once", "\nPods Statuses:    0 Active / 0 Succeeded / 0 Failed\n"),
+        ("describe job once", "   a:\n    Image:         a:1\n"),
+        ("describe cronjob often", "Schedule:                      * * * * *\n"),
+        ("describe cronjob often", "Last Schedule Time:  <unset>\n"),
+        ("describe sts db", "Replicas:           1 desired | 0 total\n"),
+        ("describe sts db", "\nVolume Claims:     <none>\n"),
+        ("describe ds agent", "Desired Number of Nodes Scheduled: 0\n"),
+        ("describe ds agent", "Pods Status:  0 Running / 0 Waiting / 0 Succeeded / 0 Failed\n"),
+    ] {
+        let text = cluster.says(line);
+        assert!(text.contains(wanted), "{line}: {wanted}\n{text}");
+    }
 }
 
 #[test]
@@ -387,7 +487,7 @@ fn create_replace_run_logs_and_explain() {
     assert_eq!(cluster.says("run x --image=busybox"), "pod/x created\n");
     assert_eq!(cluster.says("logs x --tail=1"), "two\n");
     assert_eq!(cluster.says("create namespace test"), "namespace/test created\n");
-    assert!(cluster.says("describe pod x").contains("Image:          busybox"));
+    assert!(cluster.says("describe pod x").contains("    Image:        busybox\n"));
     assert!(cluster.says("explain pod.spec.containers").contains("imagePullPolicy\t<string>"));
     assert!(cluster.says("api-resources").contains("deployments"));
     assert!(cluster.refuses("exec x -- ls").contains("not part of this simulation"));

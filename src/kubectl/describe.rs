@@ -1,17 +1,31 @@
-//! `kubectl describe`, in short: what the columns do not show, and the Events.
+//! `kubectl describe` (`pkg/describe/describe.go`): what the columns do not show, and the Events.
+//! Objects of kinds without a layout of their own are shown as YAML.
+
+mod autoscaler;
+mod data;
+mod events;
+mod network;
+mod policy;
+pub(super) mod sheet;
+pub(super) mod template;
+mod workloads;
+
+use std::sync::Arc;
 
 use crate::api::{
-    Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Node, Object, Pod,
-    ReplicaSet, StrMap, Timestamp, Value,
+    Condition, Deployment, Generic, IntOrString, Kind, Node, Object, Pod, ReplicaSet, Timestamp,
+    Value,
 };
 
 use super::command::Select;
-use super::describe_policy;
 use super::duration::age;
-use super::printers::{Look, pairs, pod_status, table};
+use super::printers::pod_status;
 use super::resources::{find, nothing_found};
+use super::rollout::is_template_of;
 use super::yaml::yaml;
 use super::{Api, Output};
+
+use sheet::{Sheet, long_time};
 
 /// Describes what a line names.
 pub fn run(select: &Select, api: &dyn Api, out: &mut Output) {
@@ -30,192 +44,146 @@ pub fn run(select: &Select, api: &dyn Api, out: &mut Output) {
     missing.for_each(|line| out.fail(line));
 }
 
-/// Lines of a name, a colon, and a value at the same column.
-struct Sheet<'o> {
-    out: &'o mut Output,
-    width: usize,
-}
-
-impl Sheet<'_> {
-    fn field(&mut self, name: &str, value: impl AsRef<str>) {
-        let name = format!("{name}:");
-        self.out.line(format!("{name:<width$}{}", value.as_ref(), width = self.width).trim_end());
-    }
-
-    fn map(&mut self, name: &str, map: &StrMap) {
-        let mut lines = map.iter().map(|(key, value)| format!("{key}={value}"));
-        self.field(name, lines.next().unwrap_or_else(|| "<none>".into()));
-        for line in lines {
-            self.out.line(format!("{:width$}{line}", "", width = self.width));
-        }
-    }
-}
-
 fn describe(object: &Object, api: &dyn Api, out: &mut Output) {
-    if let Object::Generic(generic) = object
-        && describe_policy::run(generic, api, out)
-    {
-        return events(object, api, out);
-    }
-    let meta = object.meta();
-    let mut sheet = Sheet { out, width: 24 };
-    sheet.field("Name", &*meta.name);
-    if !meta.namespace.is_empty() {
-        sheet.field("Namespace", &*meta.namespace);
-    }
-    if let Some(created) = meta.creation_timestamp {
-        sheet.field("CreationTimestamp", created.to_string());
-    }
-    sheet.map("Labels", &meta.labels);
-    // The annotation of apply is left out, as by kubectl.
-    let mut annotations = meta.annotations.clone();
-    annotations.remove(super::apply::LAST_APPLIED);
-    sheet.map("Annotations", &annotations);
-    if let Some(owner) = meta.controller() {
-        sheet.field("Controlled By", format!("{}/{}", owner.kind, owner.name));
-    }
-    let now = api.now();
+    let mut sheet = Sheet::default();
     match object {
-        Object::Pod(inner) => pod(inner, now, &mut sheet),
-        Object::ReplicaSet(set) => replica_set(set, &mut sheet),
-        Object::Deployment(inner) => deployment(inner, &mut sheet),
+        Object::Pod(inner) => pod(inner, api.now(), &mut sheet),
+        Object::ReplicaSet(set) => replica_set(set, api, &mut sheet),
+        Object::Deployment(inner) => deployment(inner, api, &mut sheet),
         Object::Node(inner) => node(inner, api, &mut sheet),
-        other => {
-            let mut value = other.to_value();
-            if let Some(map) = value.as_object_mut() {
-                map.remove("metadata");
-            }
-            sheet.out.text.push_str(&yaml(&value));
-        }
+        Object::Generic(generic) => return describe_generic(object, generic, api, out),
+        _ => as_yaml(object, &mut sheet),
     }
-    events(object, api, out);
+    events::events(object, api, &mut sheet);
+    sheet.print(out);
 }
 
-fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet<'_>) {
-    if let Some(priority) = pod.spec.priority {
-        sheet.field("Priority", priority.to_string());
+/// An object of a kind that has no type of its own.
+fn describe_generic(object: &Object, generic: &Generic, api: &dyn Api, out: &mut Output) {
+    let mut sheet = Sheet::default();
+    let is_known = policy::run(generic, api, out)
+        || workloads::run(generic, api, &mut sheet)
+        || network::run(generic, api, &mut sheet)
+        || data::run(generic, &mut sheet);
+    if !is_known {
+        as_yaml(object, &mut sheet);
     }
-    let class = pod.spec.rest.get("priorityClassName").and_then(Value::as_str);
-    if let Some(class) = class.filter(|class| !class.is_empty()) {
-        sheet.field("Priority Class Name", class);
+    // Of these kubectl shows none.
+    let silent = [Kind::LimitRange, Kind::Namespace, Kind::ResourceQuota, Kind::Secret];
+    if !silent.contains(&generic.kind) {
+        events::events(object, api, &mut sheet);
     }
-    sheet.field("Node", pod.spec.node_name.as_deref().unwrap_or("<none>"));
-    let status = pod_status(pod);
-    match pod.metadata.deletion_timestamp {
-        Some(at) if status == "Terminating" => {
+    sheet.print(out);
+}
+
+fn as_yaml(object: &Object, sheet: &mut Sheet) {
+    let meta = object.meta();
+    sheet.name(meta);
+    if let Some(created) = meta.creation_timestamp {
+        sheet.field("CreationTimestamp", long_time(created));
+    }
+    sheet.marks(meta);
+    sheet.controller(meta);
+    let mut value = object.to_value();
+    if let Some(map) = value.as_object_mut() {
+        map.remove("metadata");
+    }
+    sheet.line(0, yaml(&value).trim_end());
+}
+
+fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet) {
+    let (meta, spec) = (&pod.metadata, &pod.spec);
+    sheet.name(meta);
+    sheet.field("Priority", spec.priority.unwrap_or(0).to_string());
+    for (name, field) in
+        [("Priority Class Name", "priorityClassName"), ("Service Account", "serviceAccountName")]
+    {
+        let text = spec.rest.get(field).and_then(Value::as_str).unwrap_or_default();
+        if !text.is_empty() {
+            sheet.field(name, text);
+        }
+    }
+    sheet.field("Node", spec.node_name.as_deref().unwrap_or("<none>"));
+    let rest = |field: &str| pod.status.rest.get(field).and_then(Value::as_str);
+    if let Some(began) = rest("startTime").and_then(Timestamp::parse) {
+        sheet.field("Start Time", long_time(began));
+    }
+    sheet.marks(meta);
+    match meta.deletion_timestamp {
+        Some(at) if pod_status(pod) == "Terminating" => {
             let seconds = at.seconds_since(now).max(0);
             sheet.field("Status", format!("Terminating (lasts {seconds}s)"));
+            let grace = meta.deletion_grace_period_seconds.unwrap_or(0);
+            sheet.field("Termination Grace Period", format!("{grace}s"));
         }
-        _ => sheet.field("Status", status),
+        _ => sheet.field("Status", format!("{:?}", pod.phase())),
     }
     for (field, text) in [("Reason", &pod.status.reason), ("Message", &pod.status.message)] {
-        if let Some(text) = text {
-            sheet.field(field, text);
-        }
+        text.iter().for_each(|text| sheet.field(field, text));
     }
-    if let Some(node) = pod.status.rest.get("nominatedNodeName").and_then(Value::as_str) {
+    sheet.field("IP", rest("podIP").unwrap_or_default());
+    sheet.controller(meta);
+    if let Some(node) = rest("nominatedNodeName").filter(|node| !node.is_empty()) {
         sheet.field("NominatedNodeName", node);
     }
     let lists = [
-        ("Init Containers", &pod.spec.init_containers, &pod.status.init_container_statuses),
-        ("Containers", &pod.spec.containers, &pod.status.container_statuses),
+        ("Init Containers", &spec.init_containers, &pod.status.init_container_statuses),
+        ("Containers", &spec.containers, &pod.status.container_statuses),
     ];
     for (title, containers, statuses) in lists {
-        if containers.is_empty() {
-            continue;
-        }
-        sheet.out.line(format!("{title}:"));
-        for container in containers {
-            let status = statuses.iter().find(|status| status.name == container.name);
-            self::container(container, status, sheet.out);
+        if !containers.is_empty() {
+            template::containers(title, containers, Some(statuses), sheet);
         }
     }
-    conditions(&pod.status.conditions, sheet.out);
-    let mut tolerations = pod.spec.tolerations.iter().map(|toleration| {
-        let key = toleration.key.as_deref().unwrap_or("");
-        let effect = toleration.effect.map_or(String::new(), |effect| format!(":{effect:?}"));
-        let exists = toleration.operator.as_deref() == Some("Exists");
-        let operator = if exists { " op=Exists" } else { "" };
-        let seconds = toleration.toleration_seconds;
-        let lasts = seconds.map_or(String::new(), |seconds| format!(" for {seconds}s"));
-        format!("{key}{effect}{operator}{lasts}")
-    });
-    sheet.map("Node-Selectors", &pod.spec.node_selector);
-    sheet.field("Tolerations", tolerations.next().unwrap_or_else(|| "<none>".into()));
-    for line in tolerations {
-        sheet.out.line(format!("{:width$}{line}", "", width = sheet.width));
-    }
-}
-
-fn container(container: &Container, status: Option<&ContainerStatus>, out: &mut Output) {
-    out.line(format!("  {}:", container.name));
-    let mut line = |name: &str, value: &str| {
-        let name = format!("{name}:");
-        out.line(format!("    {name:<16}{value}").trim_end());
+    let row = |condition: &Condition| {
+        vec![format!("{} ", condition.kind), format!("{:?} ", condition.status)]
     };
-    line("Image", container.image.as_deref().unwrap_or(""));
-    if let Some(status) = status {
-        state("State", &status.state, &mut line);
-        if status.last_state != ContainerState::default() {
-            state("Last State", &status.last_state, &mut line);
-        }
-        line("Ready", if status.ready { "True" } else { "False" });
-        line("Restart Count", &status.restart_count.to_string());
+    let rows: Vec<Vec<String>> = pod.status.conditions.iter().map(row).collect();
+    short_table(&["Type", "Status"], &rows, sheet);
+    template::volumes(spec, "", sheet);
+    if let Some(class) = rest("qosClass") {
+        sheet.field("QoS Class", class);
     }
-    for (title, list) in
-        [("Limits", &container.resources.limits), ("Requests", &container.resources.requests)]
-    {
-        if !list.is_empty() {
-            let list: Vec<String> = list.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            line(title, &list.join(", "));
-        }
-    }
+    template::placement(spec, "", sheet);
 }
 
-fn state(title: &str, state: &ContainerState, line: &mut impl FnMut(&str, &str)) {
-    if let Some(running) = &state.running {
-        line(title, "Running");
-        line("  Started", &running.started_at.map_or(String::new(), |at| at.to_string()));
-    } else if let Some(ended) = &state.terminated {
-        line(title, "Terminated");
-        line("  Reason", ended.reason.as_deref().unwrap_or(""));
-        line("  Exit Code", &ended.exit_code.to_string());
-    } else {
-        line(title, "Waiting");
-        let reason = state.waiting.as_ref().and_then(|waiting| waiting.reason.as_deref());
-        line("  Reason", reason.unwrap_or(""));
-    }
-}
-
-fn conditions(conditions: &[Condition], out: &mut Output) {
-    if conditions.is_empty() {
+/// Conditions of pods have no line below their heads.
+fn short_table(columns: &[&str], rows: &[Vec<String>], sheet: &mut Sheet) {
+    if rows.is_empty() {
         return;
     }
-    out.line("Conditions:");
-    let mut table = super::Table {
-        columns: vec!["  Type".into(), "Status".into(), "Reason".into()],
-        rows: Vec::new(),
-    };
-    for condition in conditions {
-        let reason = condition.reason.as_deref().unwrap_or("").to_string();
-        let status = format!("{:?}", condition.status);
-        table.rows.push(vec![format!("  {}", condition.kind), status, reason]);
-    }
-    for line in table.text(true).lines() {
-        out.line(line.trim_end());
-    }
+    sheet.line(0, "Conditions:");
+    sheet.line(1, columns.join("\t"));
+    rows.iter().for_each(|row| sheet.line(1, row.join("\t")));
 }
 
-fn replica_set(set: &ReplicaSet, sheet: &mut Sheet<'_>) {
+fn conditions(conditions: &[Condition], sheet: &mut Sheet) {
+    let row = |condition: &Condition| {
+        let reason = condition.reason.as_deref().unwrap_or("").to_string();
+        vec![format!("{} ", condition.kind), format!("{:?}", condition.status), reason]
+    };
+    let rows: Vec<Vec<String>> = conditions.iter().map(row).collect();
+    sheet.table("Conditions", &["Type", "Status", "Reason"], &rows);
+}
+
+fn replica_set(set: &ReplicaSet, api: &dyn Api, sheet: &mut Sheet) {
+    let meta = &set.metadata;
+    sheet.name(meta);
     sheet.field("Selector", set.spec.selector.format());
+    sheet.marks(meta);
+    sheet.controller(meta);
     let (now, wanted) = (set.status.replicas, set.spec.replicas());
     sheet.field("Replicas", format!("{now} current / {wanted} desired"));
-    template(&set.spec.template, sheet);
-    conditions(&set.status.conditions, sheet.out);
+    sheet.field("Pods Status", workloads::pods_status(&meta.uid, &meta.namespace, api));
+    template::template(&set.spec.template, sheet);
+    conditions(&set.status.conditions, sheet);
 }
 
-fn deployment(deployment: &Deployment, sheet: &mut Sheet<'_>) {
-    let (spec, status) = (&deployment.spec, &deployment.status);
+fn deployment(deployment: &Deployment, api: &dyn Api, sheet: &mut Sheet) {
+    let (meta, spec, status) = (&deployment.metadata, &deployment.spec, &deployment.status);
+    sheet.name(meta);
+    sheet.field("CreationTimestamp", meta.creation_timestamp.map(long_time).unwrap_or_default());
+    sheet.marks(meta);
     sheet.field("Selector", spec.selector.format());
     sheet.field(
         "Replicas",
@@ -231,86 +199,70 @@ fn deployment(deployment: &Deployment, sheet: &mut Sheet<'_>) {
     sheet.field("StrategyType", format!("{:?}", spec.strategy.kind.unwrap_or_default()));
     sheet.field("MinReadySeconds", spec.min_ready_seconds.to_string());
     if let Some(update) = &spec.strategy.rolling_update {
-        let text = |value: &Option<crate::api::IntOrString>| match value {
-            Some(crate::api::IntOrString::Int(number)) => number.to_string(),
-            Some(crate::api::IntOrString::String(text)) => text.to_string(),
+        let text = |value: &Option<IntOrString>| match value {
+            Some(IntOrString::Int(number)) => number.to_string(),
+            Some(IntOrString::String(text)) => text.to_string(),
             None => String::new(),
         };
         let (unavailable, surge) = (text(&update.max_unavailable), text(&update.max_surge));
         let words = format!("{unavailable} max unavailable, {surge} max surge");
         sheet.field("RollingUpdateStrategy", words);
     }
-    if spec.paused {
-        sheet.field("Paused", "true");
-    }
-    template(&spec.template, sheet);
-    conditions(&status.conditions, sheet.out);
+    template::template(&spec.template, sheet);
+    conditions(&status.conditions, sheet);
+    replica_sets(deployment, api, sheet);
 }
 
-fn template(template: &crate::api::PodTemplateSpec, sheet: &mut Sheet<'_>) {
-    sheet.out.line("Pod Template:");
-    let labels = &template.metadata.labels;
-    let labels = pairs(labels.iter().map(|(key, value)| (&**key, &**value)));
-    sheet.out.line(format!("  Labels:  {labels}"));
-    sheet.out.line("  Containers:");
-    for container in &template.spec.containers {
-        let image = container.image.as_deref().unwrap_or("");
-        sheet.out.line(format!("   {}:\n    Image:  {image}", container.name));
-    }
+/// The old sets that still have pods, and the one of the template.
+fn replica_sets(deployment: &Deployment, api: &dyn Api, sheet: &mut Sheet) {
+    let meta = &deployment.metadata;
+    let sets = api.list(Kind::ReplicaSet, Some(&meta.namespace));
+    let own = sets.iter().filter(|set| set.meta().is_controlled_by(&meta.uid));
+    let (new, old): (Vec<_>, Vec<_>) = own
+        .filter_map(|set| set.as_replica_set())
+        .partition(|set| is_template_of(&set.spec.template, deployment));
+    let told = |sets: &[&ReplicaSet]| {
+        let one = |set: &&ReplicaSet| {
+            let (now, wanted) = (set.status.replicas, set.spec.replicas());
+            format!("{} ({now}/{wanted} replicas created)", set.metadata.name)
+        };
+        let all: Vec<String> = sets.iter().map(one).collect();
+        if all.is_empty() { "<none>".to_string() } else { all.join(", ") }
+    };
+    sheet.field("OldReplicaSets", told(&old));
+    sheet.field("NewReplicaSet", told(&new));
 }
 
-fn node(node: &Node, api: &dyn Api, sheet: &mut Sheet<'_>) {
-    let mut taints = node.spec.taints.iter().map(|taint| match &taint.value {
+fn node(node: &Node, api: &dyn Api, sheet: &mut Sheet) {
+    sheet.name(&node.metadata);
+    sheet.marks(&node.metadata);
+    let created = node.metadata.creation_timestamp.map(long_time);
+    sheet.field("CreationTimestamp", created.unwrap_or_default());
+    let taints = node.spec.taints.iter().map(|taint| match &taint.value {
         Some(value) => format!("{}={value}:{:?}", taint.key, taint.effect),
         None => format!("{}:{:?}", taint.key, taint.effect),
     });
-    sheet.field("Taints", taints.next().unwrap_or_else(|| "<none>".into()));
-    for line in taints {
-        sheet.out.line(format!("{:width$}{line}", "", width = sheet.width));
-    }
+    sheet.values("Taints", taints);
     sheet.field("Unschedulable", node.spec.unschedulable.to_string());
-    conditions(&node.status.conditions, sheet.out);
+    conditions(&node.status.conditions, sheet);
     for (title, list) in
         [("Capacity", &node.status.capacity), ("Allocatable", &node.status.allocatable)]
     {
-        sheet.out.line(format!("{title}:"));
-        for (name, amount) in list {
-            sheet.out.line(format!("  {name}: {amount}"));
-        }
+        sheet.line(0, format!("{title}:"));
+        list.iter().for_each(|(name, amount)| sheet.line(1, format!("{name}:\t{amount}")));
     }
     let pods = api.list(Kind::Pod, None);
-    let here = |pod: &&std::sync::Arc<Object>| {
-        let node_name = pod.as_pod().and_then(|pod| pod.spec.node_name.as_deref());
-        node_name == Some(&*node.metadata.name)
+    let is_here = |pod: &&Arc<Object>| {
+        let pod = pod.as_pod().filter(|pod| !pod.is_finished());
+        pod.and_then(|pod| pod.spec.node_name.as_deref()) == Some(&*node.metadata.name)
     };
-    let pods: Vec<_> = pods.iter().filter(here).collect();
-    sheet.out.line(format!("Non-terminated Pods: ({} in total)", pods.len()));
+    let pods: Vec<_> = pods.iter().filter(is_here).collect();
+    sheet.line(0, format!("Non-terminated Pods:\t({} in total)", pods.len()));
+    let dashes = "---------\t----\t---";
+    sheet.line(1, format!("Namespace\tName\tAge\n  {dashes}"));
     for pod in pods {
         let meta = pod.meta();
         let old = age(meta.creation_timestamp, api.now());
-        sheet.out.line(format!("  {}/{}  {old}", meta.namespace, meta.name));
-    }
-}
-
-fn events(object: &Object, api: &dyn Api, out: &mut Output) {
-    let meta = object.meta();
-    let namespace = if meta.namespace.is_empty() { None } else { Some(&*meta.namespace) };
-    let mut events = api.list(Kind::Event, namespace);
-    events.retain(|event| match &**event {
-        Object::Event(event) => {
-            let about = &event.involved_object;
-            *about.kind == *object.kind().info().kind
-                && about.name == meta.name
-                && (about.uid.is_empty() || about.uid == meta.uid)
-        }
-        _ => false,
-    });
-    events.sort_by_key(|event| event.as_event().and_then(|event| event.last_timestamp));
-    if events.is_empty() {
-        return out.line("Events:  <none>");
-    }
-    out.line("Events:");
-    for line in table(Kind::Event, &events, api.now(), &Look::default()).text(true).lines() {
-        out.line(format!("  {line}"));
+        sheet.line(1, format!("{}\t{}\t{old}", meta.namespace, meta.name));
     }
 }

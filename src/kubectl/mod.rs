@@ -14,8 +14,6 @@ mod complete;
 mod create;
 mod delete;
 mod describe;
-mod describe_autoscaler;
-mod describe_policy;
 mod diff;
 mod drain;
 mod duration;

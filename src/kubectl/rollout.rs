@@ -12,10 +12,11 @@ use crate::apiserver::{Part, Request};
 
 use super::change::{self, Words};
 use super::command::{DryRun, RolloutAction, Select, Shown};
+use super::describe::sheet::Sheet;
+use super::describe::template::template as describe_template;
 use super::errors::refused;
 use super::resources::{group_kind, printed, resource};
 use super::update::each;
-use super::yaml::yaml;
 use super::{Api, Output, apply::LAST_APPLIED};
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
@@ -160,15 +161,19 @@ fn history(
         let set = found.iter().find(|(number, _)| *number == revision);
         let set = set.and_then(|(_, set)| set.as_replica_set());
         let set = set.ok_or("error: unable to find the specified revision")?;
-        out.line(format!("{name} with revision #{revision}\nPod Template:"));
-        let template = serde_json::to_value(&set.spec.template).unwrap_or_default();
-        for line in yaml(&template).lines() {
-            out.line(format!("  {line}"));
-        }
+        out.line(format!("{name} with revision #{revision}"));
+        out.text.push_str(&template_text(&set.spec.template));
         return Ok(());
     }
     revision_table(&name, &found, out);
     Ok(())
+}
+
+/// A template as `history --revision` prints it: as `describe` does, its tabs left as they are.
+fn template_text(template: &PodTemplateSpec) -> String {
+    let mut sheet = Sheet::default();
+    describe_template(template, &mut sheet);
+    sheet.raw()
 }
 
 /// The revisions, in columns two blanks apart, unlike other tables.
@@ -189,6 +194,11 @@ fn bare(template: &PodTemplateSpec) -> PodTemplateSpec {
     let mut bare = template.clone();
     bare.metadata.labels.remove(HASH_LABEL);
     bare
+}
+
+/// Whether a ReplicaSet with this template is the one that a Deployment wants.
+pub fn is_template_of(template: &PodTemplateSpec, deployment: &Deployment) -> bool {
+    bare(template) == bare(&deployment.spec.template)
 }
 
 fn undo(

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::api::{Kind, Object, Value};
+use serde_json::from_value;
+
+use crate::api::{Kind, Object, PodTemplateSpec, Value};
 
 use super::super::command::RolloutAction;
 use super::super::resources::printed;
-use super::super::yaml::yaml;
 use super::super::{Api, Output};
-use super::{revision_table, roll_back, unsupported};
+use super::{revision_table, roll_back, template_text, unsupported};
 
 /// Carries out `history` or `undo`.
 pub fn run(
@@ -159,10 +160,9 @@ fn history(object: &Object, revision: i64, api: &dyn Api, out: &mut Output) -> R
     if revision > 0 {
         let found = found.iter().find(|(number, _)| *number == revision);
         let (_, found) = found.ok_or("error: unable to find the specified revision")?;
-        out.line(format!("{name} with revision #{revision}\nPod Template:"));
-        for line in yaml(&template(found)).lines() {
-            out.line(format!("  {line}"));
-        }
+        out.line(format!("{name} with revision #{revision}"));
+        let template: PodTemplateSpec = from_value(template(found)).unwrap_or_default();
+        out.text.push_str(&template_text(&template));
         return Ok(());
     }
     revision_table(&name, &found, out);

@@ -5,7 +5,9 @@ use serde_json::Value;
 
 use crate::api::{Generic, Kind, LabelSelector, amounts};
 
-use super::{Api, Output, describe_autoscaler};
+use crate::kubectl::{Api, Output};
+
+use super::autoscaler;
 
 /// Lines of cells; a cell with another behind it is as wide as the widest of its column, and two
 /// blanks more (Go's tabwriter).
@@ -55,7 +57,7 @@ pub fn run(object: &Generic, api: &dyn Api, out: &mut Output) -> bool {
         Kind::PodDisruptionBudget => budget(object, &mut tabs),
         Kind::PriorityClass => priority_class(object, &mut tabs),
         Kind::HorizontalPodAutoscaler => {
-            describe_autoscaler::run(object, tabs, out);
+            autoscaler::run(object, tabs, out);
             return true;
         }
         Kind::Namespace => {

@@ -4,25 +4,29 @@ use serde_json::Value;
 
 use crate::api::Generic;
 
-use super::Output;
-use super::describe_policy::Tabs;
+use crate::kubectl::Output;
+use crate::kubectl::apply::LAST_APPLIED;
+
+use super::policy::Tabs;
+use super::sheet::long_time;
 
 /// Describes an autoscaler, but for its Events.
 pub(super) fn run(object: &Generic, mut tabs: Tabs, out: &mut Output) {
     let meta = &object.metadata;
     let mut annotations = meta.annotations.clone();
-    annotations.remove(super::apply::LAST_APPLIED);
-    for (name, map) in [("Labels:", &meta.labels), ("Annotations:", &annotations)] {
+    annotations.remove(LAST_APPLIED);
+    let marks = [("Labels:", &meta.labels, "="), ("Annotations:", &annotations, ": ")];
+    for (name, map, between) in marks {
         let mut name = name;
         for (key, value) in map {
-            tabs.line([name, &format!("{key}={value}")]);
+            tabs.line([name, &format!("{key}{between}{value}")]);
             name = "";
         }
         if map.is_empty() {
             tabs.line([name, "<none>"]);
         }
     }
-    let created = meta.creation_timestamp.map(|at| at.to_string()).unwrap_or_default();
+    let created = meta.creation_timestamp.map(long_time).unwrap_or_default();
     tabs.line(["CreationTimestamp:", &created]);
     let kind = object.text("spec/scaleTargetRef/kind");
     let target = format!("{kind}/{}", object.text("spec/scaleTargetRef/name"));
