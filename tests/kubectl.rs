@@ -469,6 +469,17 @@ Events:                   <none>
 }
 
 #[test]
+fn a_forced_replacement_takes_the_place_of_a_running_pod() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    let text = PODS.split("---").nth(1).expect("the pod on a node").replace("1.25", "1.26");
+    let replaced = kubectl::run("replace --force -f -", Some(&text), &mut cluster);
+    assert_eq!(replaced.text, "pod \"web-2\" deleted\npod/web-2 replaced\n");
+    let path = "get pod web-2 -o jsonpath={.spec.containers[0].image}";
+    assert_eq!(cluster.says(path), "nginx:1.26\n");
+}
+
+#[test]
 fn create_replace_run_logs_and_explain() {
     let mut cluster = Cluster::new();
     let created = kubectl::run("create -f -", Some(WEB), &mut cluster);
