@@ -20,6 +20,7 @@ pub mod order;
 pub mod owned;
 pub mod pass_run;
 pub mod plan;
+pub mod pod_garbage_collector;
 pub mod promises;
 pub mod replica_set;
 pub mod resource_quota;

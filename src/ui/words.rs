@@ -322,6 +322,7 @@ fn waits_for(what: &str) -> String {
     match what {
         "poll" => tr!(verdict.next_look).to_owned(),
         "scheduler-flush" => tr!(verdict.flush).to_owned(),
+        "pod-gc" => tr!(verdict.collection).to_owned(),
         what => what.to_owned(),
     }
 }

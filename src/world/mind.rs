@@ -1,7 +1,7 @@
 //! Which controller a process runs, and what it remembers. The one place where loops are told apart
 //! by name: a new controller is a line in each match.
 
-use crate::api::{Kind, ObjectKey};
+use crate::api::{Kind, ObjectKey, Str};
 use crate::apiserver::{Request, Response};
 use crate::client::work_queue::Rank;
 use crate::controllers::garbage_collector::GarbageCollector;
@@ -224,6 +224,14 @@ impl Mind {
     pub fn as_scheduler(&self) -> Option<&Scheduler> {
         match self {
             Mind::Scheduler(scheduler) => Some(scheduler),
+            _ => None,
+        }
+    }
+
+    /// When the pods of a node that does not exist will be deleted, if this controller does that.
+    pub fn collects_at(&self, node: &Str, now: Time) -> Option<Time> {
+        match self {
+            Mind::NodeLifecycle(lifecycle) => Some(lifecycle.collects_at(node, now)),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! What a cluster has come to. A verdict is checked, not guessed: it asks what is queued, under way
 //! or due, and what the store and the machines hold.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::api::{Condition, Kind, ObjectKey, Str};
@@ -28,7 +29,7 @@ pub enum Verdict {
         short: Vec<Shortfall>,
         /// When; `Time::MAX` if that is for somebody to say.
         until: Time,
-        /// What is due: `resync`, `node-monitor-grace-period`, the `release` of what is held.
+        /// What is due: `resync`, `node-lifecycle`, the `release` of what is held.
         what: &'static str,
     },
     /// It differs, and nothing will ever wake anyone that could change it.
@@ -76,10 +77,11 @@ impl World {
         if self.held().next().is_some() {
             return Verdict::Waiting { short, until: Time::MAX, what: "release" };
         }
-        if short.is_empty() {
+        let collection = self.pods_to_collect();
+        if short.is_empty() && collection.is_none() {
             return Verdict::Converged;
         }
-        match self.next_upkeep_that_helps() {
+        match collection.into_iter().chain(self.next_upkeep_that_helps()).min() {
             Some((until, what)) => Verdict::Waiting { short, until, what },
             None => Verdict::Stuck { short, in_vain: self.next_flush().map(|(at, _)| at) },
         }
@@ -149,6 +151,20 @@ impl World {
         self.process(id).filter(|_| !counts_only).is_some_and(|process| {
             process.epoch == epoch && process.alive && process.flavour == Flavour::Level
         })
+    }
+
+    /// Pods whose Node does not exist, and when they will be deleted for it: until then all may seem
+    /// well, since containers run on.
+    fn pods_to_collect(&self) -> Option<(Time, &'static str)> {
+        let process = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
+        let exists = |name: &Str| {
+            let key = ObjectKey::new(Kind::Node, "", name.clone());
+            self.store().get(&key).is_some()
+        };
+        let pods = self.store().list(Kind::Pod).filter_map(|object| object.as_pod());
+        let nodes: BTreeSet<&Str> = pods.filter_map(|pod| pod.spec.node_name.as_ref()).collect();
+        let gone = nodes.into_iter().filter(|name| !exists(name));
+        gone.filter_map(|name| Some((process.mind.collects_at(name, self.now())?, "pod-gc"))).min()
     }
 
     /// A machine that is off or cut off while the API server still calls its node Ready: the node

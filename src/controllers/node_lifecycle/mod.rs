@@ -12,9 +12,11 @@
 //!                               └─ tolerationSeconds, 300 by default ──> pods deleted
 //! ```
 //!
-//! Left out: the garbage collection of pods whose node is gone (podgc), the taint out-of-service,
-//! labels that are made equal. On its start Kubernetes takes the NoExecute taints off all nodes and
-//! sets them again; here they stay.
+//! In the same process live the eviction of pods and the garbage collection of those whose node is
+//! gone (`pod_garbage_collector`): controllers of their own in Kubernetes.
+//!
+//! Left out: labels that are made equal. On its start Kubernetes takes the NoExecute taints off all
+//! nodes and sets them again; here they stay.
 
 pub mod eviction;
 pub mod health;
@@ -29,6 +31,7 @@ use std::time::Duration;
 
 use crate::api::{Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, Str};
 use crate::apiserver::{Part, Request, Response};
+use crate::controllers::pod_garbage_collector::PodGarbageCollector;
 use crate::controllers::taints::{NOT_READY, UNREACHABLE};
 use crate::controllers::{Batch, Change, Context, Deed, EventNote, Fact, Intent, Plan, Woken};
 use crate::kernel::{Hashed, Time};
@@ -50,6 +53,7 @@ pub struct NodeLifecycle {
     healths: BTreeMap<Str, Health>,
     zones: Zones,
     evictions: Evictions,
+    collector: PodGarbageCollector,
     /// The pods of each node.
     pods: Hashed<Str, Hashed<ObjectKey, ()>>,
 }
@@ -110,8 +114,20 @@ impl NodeLifecycle {
         if expels { vec![key] } else { Vec::new() }
     }
 
-    /// One round over all nodes. Returns the keys to be put into the queue.
+    /// One round over all nodes, and one over all pods if that is due. Returns the keys to be put
+    /// into the queue.
     pub fn monitor(&mut self, cx: &Context<'_>) -> Vec<ObjectKey> {
+        let mut keys = self.monitor_nodes(cx);
+        keys.extend(self.collector.round(cx));
+        keys
+    }
+
+    /// When the pods of a node that does not exist will be deleted, if it stays so.
+    pub fn collects_at(&self, node: &Str, now: Time) -> Time {
+        self.collector.acts_at(node, now)
+    }
+
+    fn monitor_nodes(&mut self, cx: &Context<'_>) -> Vec<ObjectKey> {
         let mut states = Vec::new();
         for object in cx.cache.all(Kind::Node) {
             let Some(node) = object.as_node() else {
@@ -151,20 +167,28 @@ impl NodeLifecycle {
     pub fn sync(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
         match key.kind {
             Kind::Node => self.sync_node(key, cx),
-            Kind::Pod => self.evictions.sync(key, cx),
+            Kind::Pod => self.sync_pod(key, cx),
             _ => Plan::default(),
         }
     }
 
-    /// Takes the answer to a request of a pass; nothing depends on it.
-    pub fn answered(&mut self, _: &ObjectKey, _: &Request, _: &Response) -> Woken {
-        Woken::default()
+    /// Takes the answer to a request of a pass: whether a node exists.
+    pub fn answered(&mut self, _: &ObjectKey, request: &Request, response: &Response) -> Woken {
+        Woken { keys: self.collector.answered(request, response), ..Woken::default() }
+    }
+
+    fn sync_pod(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
+        let object = cx.cache.get(key);
+        let collected = object.and_then(|object| self.collector.sync(object, cx));
+        collected.unwrap_or_else(|| self.evictions.sync(key, cx))
     }
 
     fn sync_node(&mut self, key: &ObjectKey, cx: &Context<'_>) -> Plan {
         let object = cx.cache.get(key);
         let Some((object, node)) = object.and_then(|o| Some((o, o.as_node()?))) else {
-            return self.farewell(&key.name);
+            let mut plan = self.farewell(&key.name);
+            plan.batches.extend(self.collector.question(&key.name, cx.now).map(|ask| vec![ask]));
+            return plan;
         };
         let health = observe(&mut self.healths, object, node, cx);
         let seen = ready(node).map_or("Unknown", |ready| word(ready.status));
