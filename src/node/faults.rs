@@ -20,6 +20,7 @@ impl Kubelet {
     /// down, since timers that are `is_of_process` were lost meanwhile.
     pub fn restart(&mut self) {
         self.host.forget_process();
+        self.is_registered = false;
         for record in self.pods.values_mut().map(Arc::make_mut) {
             forget_process(record);
         }

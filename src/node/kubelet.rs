@@ -44,6 +44,7 @@ pub struct Kubelet {
     /// Pods that are gone, for whoever still reads what their containers wrote.
     gone: VecDeque<Arc<PodRecord>>,
     pub(super) is_powered: bool,
+    pub(super) is_registered: bool,
 }
 
 /// So many of them.
@@ -61,6 +62,7 @@ impl Kubelet {
             names: BTreeMap::new(),
             gone: VecDeque::new(),
             is_powered: true,
+            is_registered: false,
         }
     }
 
@@ -77,6 +79,17 @@ impl Kubelet {
     /// Whether the node is on.
     pub fn is_powered(&self) -> bool {
         self.is_powered
+    }
+
+    /// Whether it has made its Node known since it started. It does so once: if the Node is deleted
+    /// afterwards, it goes on without one.
+    pub fn is_registered(&self) -> bool {
+        self.is_registered
+    }
+
+    /// Its Node is known.
+    pub fn note_registration(&mut self) {
+        self.is_registered = true;
     }
 
     /// Whether a pod belongs to this node.
@@ -354,6 +367,12 @@ impl Kubelet {
         }
         let all = self.pods.values().flat_map(|record| record.containers());
         all.filter(|(_, container)| container.is_running()).count()
+    }
+
+    /// The pods of which a container runs, those that are gone included.
+    pub fn running_pods(&self) -> impl Iterator<Item = &ObjectKey> {
+        let powered = self.pods.values().filter(|_| self.is_powered);
+        powered.filter(|record| record.any_running()).map(|record| &record.key)
     }
 
     pub(super) fn record_mut(&mut self, key: &ObjectKey) -> Option<&mut PodRecord> {

@@ -1,14 +1,17 @@
 //! How a node says that it lives: its kubelet renews the lease every ten seconds, and writes the
 //! Node's status when that says anything else than it should (such as Ready Unknown, after a
-//! silence), or when it is five minutes old.
+//! silence), or when it is five minutes old. The Node itself it makes when it starts and at no other
+//! time (`registerWithAPIServer`): one that somebody deletes stays away until the kubelet starts
+//! anew, whose containers run on until their pods are deleted too.
 //!
 //! Simplified: the kubelet reads the Node and the lease as they are stored, and the writes take no
-//! time.
+//! time. What fails is tried again with the next heartbeat. The lease of a deleted Node stays, since
+//! no Node owns it.
 
 use crate::api::{Kind, Node, ObjectKey};
 use crate::controllers::EventNote;
 use crate::node::Kubelet;
-use crate::node::registration::{lease_key, renew, report, says_the_same};
+use crate::node::registration::{lease_key, register, renew, report, says_the_same};
 
 use super::ControllerId;
 use super::step::{HEARTBEAT, Step};
@@ -27,6 +30,25 @@ impl World {
         }
     }
 
+    /// A kubelet that has started makes its Node known, unless it is; what is there already, it
+    /// takes for its own.
+    pub(super) fn register_kubelet(&mut self, node: u16) {
+        let id = ControllerId::Kubelet(node);
+        let refused = self.refusal(id).is_some();
+        let new = |kubelet: &&Kubelet| !refused && !kubelet.is_registered();
+        let Some(kubelet) = self.kubelets.get(usize::from(node)).filter(new) else { return };
+        let key = ObjectKey::new(Kind::Node, "", kubelet.node_name().clone());
+        if self.store().get(&key).is_none() {
+            let plan = register(&key.name, kubelet.node_ip(), self.now);
+            for intent in plan.batches.iter().flatten() {
+                let _ = self.handle(&intent.request, id.name());
+            }
+        }
+        let is_known = self.store().get(&key).is_some();
+        let kubelet = self.kubelets.get_mut(usize::from(node)).filter(|_| is_known);
+        kubelet.into_iter().for_each(Kubelet::note_registration);
+    }
+
     /// A kubelet's heartbeat is due.
     pub(super) fn heartbeat(&mut self, node: u16) {
         self.put(self.now + HEARTBEAT, Step::Heartbeat(node));
@@ -37,6 +59,7 @@ impl World {
         if !runs || self.faults.server_is_down() {
             return;
         }
+        self.register_kubelet(node);
         let (name, now) = (self.node_name(node), self.now);
         let lease = self.store().get(&lease_key(&name)).cloned();
         let renewal = renew(&name, lease.as_ref().and_then(|l| l.as_lease()), now);

@@ -53,6 +53,7 @@ impl World {
         }
         self.tell(Occurrence::Started(id));
         if let ControllerId::Kubelet(node) = id {
+            self.register_kubelet(node);
             self.announce_kubelet(node);
         }
         streams.into_iter().for_each(|index| self.list(index));

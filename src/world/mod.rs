@@ -18,6 +18,8 @@ mod lane;
 mod lifecycle;
 mod metrics;
 mod mind;
+#[cfg(test)]
+mod node_tests;
 mod on_demand;
 mod options;
 mod passes;

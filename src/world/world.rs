@@ -149,13 +149,14 @@ impl World {
 
     fn add_node(&mut self, node: u16) {
         let name: Str = format!("node-{}", node + 1).into();
-        let kubelet = Kubelet::new(name.clone());
+        let mut kubelet = Kubelet::new(name.clone());
         let object = node_object(&name, kubelet.node_ip(), self.now);
         let lease = lease_object(&name, self.now);
         for object in [Object::Node(object), Object::Lease(lease)] {
             // An empty store takes its first objects.
             let _ = self.api.handle(&Request::Create(Arc::new(object)), self.now);
         }
+        kubelet.note_registration();
         self.kubelets.push(kubelet);
         self.connected.push(true);
         // Spread over the period, as in a real cluster.
