@@ -3,7 +3,7 @@
 
 use crate::api::{Kind, ObjectKey, Quantity, Str, Value};
 use crate::kernel::Time;
-use crate::world::{Load, World};
+use crate::world::{LOADS_MAX, Load, World};
 
 use super::format::{Span, parse_span};
 
@@ -66,6 +66,9 @@ pub fn perform(world: &mut World, line: &str) -> Result<String, String> {
     if loads.is_empty() {
         return Err("how much? such as cpu=200m, or total cpu=2".into());
     }
+    if !world.takes_loads(loads.len()) {
+        return Err(format!("load: a run takes {LOADS_MAX} at most, and has them"));
+    }
     loads.into_iter().for_each(|load| world.set_load(Load { total, ..load }));
     Ok(format!("{line}\n"))
 }
@@ -106,6 +109,16 @@ mod tests {
         let loads = read(&json!({"target": "a/sts/db", "total": 2})).unwrap();
         assert_eq!((&*loads[0].metric, loads[0].milli, loads[0].total), ("cpu", 2_000, true));
         assert_eq!(&*loads[0].target.namespace, "a");
+    }
+
+    #[test]
+    fn one_too_many_is_refused_with_words() {
+        let mut world = World::new(crate::world::Options::default());
+        for n in 0..LOADS_MAX {
+            perform(&mut world, &format!("load deploy/web-{n} cpu=1")).unwrap();
+        }
+        let error = perform(&mut world, "load deploy/web cpu=1").unwrap_err();
+        assert!(error.contains("2000 at most"), "{error}");
     }
 
     #[test]

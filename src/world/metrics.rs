@@ -33,7 +33,7 @@ use super::world::World;
 
 /// From one scrape to the next.
 pub const RESOLUTION: Duration = Duration::from_secs(15);
-/// Loads that a run may state; later ones are not heard.
+/// Loads that a run may state.
 pub const LOADS_MAX: usize = 2_000;
 
 /// What the pods of a workload use, from a moment on.
@@ -110,10 +110,15 @@ impl MetricsServer {
 }
 
 impl World {
-    /// Says what the pods of a workload use from now on.
+    /// Whether so many loads more may be stated.
+    pub fn takes_loads(&self, more: usize) -> bool {
+        self.metrics.loads.len() + more <= LOADS_MAX
+    }
+
+    /// Says what the pods of a workload use from now on. One too many is not heard.
     pub fn set_load(&mut self, load: Load) {
         self.hash.text(&format!("{load:?}"));
-        if self.metrics.loads.len() < LOADS_MAX {
+        if self.takes_loads(1) {
             self.metrics.loads.push(load);
         }
     }
