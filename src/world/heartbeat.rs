@@ -52,6 +52,7 @@ impl World {
     /// A kubelet's heartbeat is due.
     pub(super) fn heartbeat(&mut self, node: u16) {
         self.put(self.now + HEARTBEAT, Step::Heartbeat(node));
+        self.kill_for_memory(node);
         let id = ControllerId::Kubelet(node);
         let runs = self.kubelets.get(usize::from(node)).is_some_and(Kubelet::is_powered)
             && self.is_connected(node)

@@ -123,6 +123,25 @@ impl World {
         }
     }
 
+    /// Whether anything is said of memory by now.
+    pub(super) fn states_memory(&self) -> bool {
+        let mut loads = self.metrics.loads.iter();
+        loads.any(|load| &*load.metric == "memory" && load.at <= self.now)
+    }
+
+    /// What the containers of a pod take, in thousandths of a byte, if anything is said of it.
+    pub(super) fn memory_shares(&self, pod: &Pod) -> Option<Vec<i64>> {
+        let targets = targets(self.store(), pod);
+        let (value, total) = self.metrics.average(&targets, "memory", self.now)?;
+        let value = match (total, pod.is_ready()) {
+            (true, true) => value / targets.last().map_or(1, |t| self.ready_pods_of(t)).max(1),
+            (true, false) => 0,
+            _ => value,
+        };
+        let count = i64::try_from(pod.spec.containers.len()).unwrap_or(1).max(1);
+        Some((0..count).map(|index| share(value, count, index == 0)).collect())
+    }
+
     /// The metrics server begins when somebody is there to ask.
     pub(super) fn start_metrics(&mut self) {
         if std::mem::replace(&mut self.metrics.runs, true) {
@@ -204,11 +223,10 @@ impl World {
         }
         let count = i64::try_from(pod.spec.containers.len()).unwrap_or(1).max(1);
         let containers = pod.spec.containers.iter().enumerate().map(|(index, container)| {
-            // The first has what does not divide.
-            let share = |value: i64| value / count + if index == 0 { value % count } else { 0 };
+            let own = |value: i64| share(value, count, index == 0);
             let usage: Map<String, Value> = usage
                 .iter()
-                .map(|(name, value)| (name.to_string(), text(name, share(*value))))
+                .map(|(name, value)| (name.to_string(), text(name, own(*value))))
                 .collect();
             json!({"name": container.name, "usage": usage})
         });
@@ -325,7 +343,7 @@ impl World {
 }
 
 /// A pod's own key, its owner's, and its owner's owner's.
-fn targets(store: &Store, pod: &Pod) -> Vec<ObjectKey> {
+pub(super) fn targets(store: &Store, pod: &Pod) -> Vec<ObjectKey> {
     let meta = &pod.metadata;
     let mut keys = vec![ObjectKey::new(Kind::Pod, meta.namespace.clone(), meta.name.clone())];
     let mut owner = meta.controller().cloned();
@@ -336,6 +354,11 @@ fn targets(store: &Store, pod: &Pod) -> Vec<ObjectKey> {
         keys.push(key);
     }
     keys
+}
+
+/// What one of so many containers has of their pod's use: the first has what does not divide.
+fn share(value: i64, count: i64, is_first: bool) -> i64 {
+    value / count + if is_first { value % count } else { 0 }
 }
 
 fn text(metric: &str, milli: i64) -> Value {

@@ -16,6 +16,7 @@ mod knobs_turned;
 mod lab;
 mod lane;
 mod lifecycle;
+mod memory;
 mod metrics;
 mod mind;
 #[cfg(test)]
