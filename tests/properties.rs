@@ -196,6 +196,17 @@ fn without_faults_both_flavours_converge_to_the_same_state() {
     }
 }
 
+/// Whom they strike.
+const WHO: [&str; 7] = [
+    "replicaset",
+    "deployment",
+    "scheduler",
+    "kubelet/node-1",
+    "kubelet",
+    "garbage-collector",
+    "node-lifecycle",
+];
+
 /// Faults that end: lost, late, doubled and swapped events at the door, dead processes, crash
 /// points, cut watches, compaction, an API server in trouble, dying containers.
 fn faults(seed: u64) -> Vec<(Time, Fault)> {
@@ -203,8 +214,7 @@ fn faults(seed: u64) -> Vec<(Time, Fault)> {
     let mut faults = Vec::new();
     for _ in 0..1 + rng.below(6) {
         let at = Time::from_millis(rng.below(40_000));
-        let who = ["replicaset", "deployment", "scheduler", "kubelet/node-1", "kubelet"]
-            [rng.below(5) as usize];
+        let who = WHO[rng.below(WHO.len() as u64) as usize];
         let kind = ["Pod", "ReplicaSet", "Deployment"][rng.below(3) as usize];
         let event = ["ADDED", "MODIFIED", "DELETED"][rng.below(3) as usize];
         let line = match rng.below(11) {

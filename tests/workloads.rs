@@ -33,8 +33,30 @@ fn create(world: &mut World, kind: Kind, value: Value) {
     world.request(&Request::Create(Arc::new(object))).expect("a workload is valid");
 }
 
+fn inflict(world: &mut World, line: &str) {
+    world.inflict(&Fault::parse_line(line).unwrap_or_else(|error| panic!("{line}: {error:?}")));
+}
+
+fn delete_a_pod(world: &mut World, rng: &mut Rng, force: bool) {
+    let pods: Vec<ObjectKey> = world.store().list(Kind::Pod).map(|pod| pod.key()).collect();
+    if let Some(key) = pods.get(rng.below(8) as usize) {
+        let grace_period_seconds = force.then_some(0);
+        let options = DeleteOptions { grace_period_seconds, ..DeleteOptions::default() };
+        let _ = world.request(&Request::Delete(key.clone(), options));
+    }
+}
+
 /// A fault on a controller, and now and then the death of a pod.
 fn trouble(world: &mut World, rng: &mut Rng, controller: &str) {
+    trouble_by(world, rng, controller, true);
+}
+
+/// The same, and no pod is deleted by force.
+fn trouble_gently(world: &mut World, rng: &mut Rng, controller: &str) {
+    trouble_by(world, rng, controller, false);
+}
+
+fn trouble_by(world: &mut World, rng: &mut Rng, controller: &str, may_force: bool) {
     let line = match rng.below(8) {
         0 => format!("kill {controller} for=7s"),
         1 => format!("restart {controller}"),
@@ -44,16 +66,11 @@ fn trouble(world: &mut World, rng: &mut Rng, controller: &str) {
         5 => format!("delay to={controller} kind=Pod by=2s count=2"),
         6 => format!("duplicate to={controller} kind=Pod"),
         _ => {
-            let pods: Vec<ObjectKey> = world.store().list(Kind::Pod).map(|pod| pod.key()).collect();
-            if let Some(key) = pods.get(rng.below(8) as usize) {
-                let grace_period_seconds = (rng.below(2) == 0).then_some(0);
-                let options = DeleteOptions { grace_period_seconds, ..DeleteOptions::default() };
-                let _ = world.request(&Request::Delete(key.clone(), options));
-            }
-            return;
+            let force = rng.below(2) == 0;
+            return delete_a_pod(world, rng, force && may_force);
         }
     };
-    world.inflict(&Fault::parse_line(&line).unwrap_or_else(|error| panic!("{line}: {error:?}")));
+    inflict(world, &line);
 }
 
 /// An armed crash would still come, also to one that is dead by now: only another death disarms it.
@@ -110,6 +127,83 @@ fn no_ordinal_of_a_stateful_set_has_two_pods_and_all_is_well_after_the_last_faul
         let end = world.now() + Duration::from_secs(240);
         run(&mut world, end, |world| one_pod_each(world, seed));
         assert_eq!(world.verdict(), Verdict::Converged, "seed {seed}");
+    }
+}
+
+/// The nodes that are lost now and then.
+#[derive(Default)]
+struct Nodes {
+    off: [bool; 3],
+}
+
+impl Nodes {
+    /// A machine loses its power or gets it back, a node is cut off or reached again, or the Node of
+    /// a machine without power is deleted. (To delete the Node of one that runs is to say that it
+    /// does not: its pods are made anew while it runs on, as when they are deleted by force.)
+    fn trouble(&mut self, world: &mut World, rng: &mut Rng) {
+        let number = rng.below(3) as usize;
+        let name = format!("node-{}", number + 1);
+        let off = &mut self.off[number];
+        match rng.below(5) {
+            0 | 1 => {
+                *off = !*off;
+                let power = if *off { "off" } else { "on" };
+                inflict(world, &format!("node {name} power={power}"));
+            }
+            2 => inflict(world, &format!("node {name} network=cut")),
+            3 => inflict(world, &format!("node {name} network=restored")),
+            _ if *off => {
+                let key = ObjectKey::new(Kind::Node, "", name);
+                // It may have been deleted before.
+                let _ = world.request(&Request::Delete(key, DeleteOptions::default()));
+            }
+            _ => delete_a_pod(world, rng, false),
+        }
+    }
+
+    fn settle(&mut self, world: &mut World) {
+        for number in 1..=3 {
+            inflict(world, &format!("node node-{number} power=on"));
+            inflict(world, &format!("node node-{number} network=restored"));
+        }
+    }
+}
+
+/// No ordinal runs on two machines.
+fn one_machine_each(world: &World, seed: u64) {
+    let mut running: BTreeMap<String, usize> = BTreeMap::new();
+    for key in world.kubelets().iter().flat_map(|kubelet| kubelet.running_pods()) {
+        *running.entry(key.name.to_string()).or_default() += 1;
+    }
+    let now = world.now();
+    assert!(running.values().all(|count| *count == 1), "seed {seed} at {now:?}: {running:?}");
+}
+
+#[test]
+fn no_ordinal_runs_on_two_machines_though_nodes_are_lost_and_all_is_well_when_they_are_back() {
+    for seed in seeds().take(100) {
+        let mut rng = Rng::stream(seed, "statefulset-nodes");
+        let (mut world, mut nodes) = (world(seed, "{}"), Nodes::default());
+        create(&mut world, Kind::StatefulSet, stateful_set(&mut rng));
+        let watch = |world: &World| {
+            one_pod_each(world, seed);
+            one_machine_each(world, seed);
+        };
+        for _ in 0..2 + rng.below(6) {
+            let most = [12_000, 400_000][rng.below(2) as usize];
+            let until = world.now() + Duration::from_millis(rng.below(most));
+            run(&mut world, until, watch);
+            match rng.below(3) {
+                0 => trouble_gently(&mut world, &mut rng, "statefulset"),
+                _ => nodes.trouble(&mut world, &mut rng),
+            }
+        }
+        settle(&mut world, "statefulset");
+        nodes.settle(&mut world);
+        let end = world.now() + Duration::from_secs(900);
+        run(&mut world, end, watch);
+        assert_eq!(world.verdict(), Verdict::Converged, "seed {seed}");
+        assert_eq!(world.store().list(Kind::Node).count(), 3, "seed {seed}");
     }
 }
 

@@ -1,13 +1,13 @@
 //! What must hold at every moment, or once and for all: bounds of a rollout, budgets, ownership.
 //! Two hundred random runs each, unless `SEED` or `SEEDS` says otherwise.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use loopscope::api::{Condition, Deployment, Kind, ObjectKey, ReplicaSet};
 use loopscope::apiserver::{DeleteOptions, Part, Propagation, Request};
 use loopscope::kernel::{Rng, Time};
-use loopscope::world::{Fault, Flavour, Options, Verdict, World};
+use loopscope::world::{ControllerId, Fault, Flavour, Options, Verdict, World};
 use serde_json::{Value, json};
 
 use super::{PLENTY, create, faults, play, seeds, template, workload};
@@ -98,17 +98,27 @@ fn bound(rng: &mut Rng, replicas: i64, up: bool) -> (Value, i64) {
     (format!("{per_cent}%").into(), hundreds / 100)
 }
 
-#[test]
-fn a_rolling_update_stays_within_its_bounds() {
-    for seed in some_seeds() {
-        let mut rng = Rng::stream(seed, "bounds");
+/// How far a rolling update may go.
+struct Bounds {
+    replicas: i64,
+    /// So many more than that.
+    more: i64,
+    /// So many of them may be missing.
+    fewer: i64,
+    told: String,
+}
+
+impl Bounds {
+    /// Random ones, and a cluster in which a Deployment with them is well.
+    fn draw(seed: u64, stream: &str) -> Option<(Bounds, World, Rng)> {
+        let mut rng = Rng::stream(seed, stream);
         let replicas = 1 + rng.below(8) as i64;
         let (surge, more) = bound(&mut rng, replicas, true);
         let (unavailable, fewer) = bound(&mut rng, replicas, false);
         // Both nothing as numbers is not valid; as percentages one pod may be missing.
         let written_zero = |value: &Value| *value == json!(0) || *value == json!("0%");
         if written_zero(&surge) && written_zero(&unavailable) {
-            continue;
+            return None;
         }
         let fewer = if more == 0 && fewer == 0 { 1 } else { fewer.min(replicas) };
         let rolling = json!({"maxSurge": surge, "maxUnavailable": unavailable});
@@ -119,17 +129,44 @@ fn a_rolling_update_stays_within_its_bounds() {
         create(&mut world, Kind::Deployment, value);
         run(&mut world, Time::from_secs(30), |_| ());
         assert_eq!(world.verdict(), Verdict::Converged, "{told}");
-        let watch = |world: &World| {
-            let wanted: i64 = sets(world).iter().map(|set| i64::from(set.spec.replicas())).sum();
-            assert!(
-                wanted <= replicas + more,
-                "{told}: {wanted} at {:?} {:?}",
-                world.now(),
-                outcome(world).0
-            );
-            let have = available(world);
-            assert!(have >= replicas - fewer, "{told}: {have} left at {:?}", world.now());
-        };
+        Some((Bounds { replicas, more, fewer, told }, world, rng))
+    }
+
+    /// Fails if they are broken, but for so many pods that a fault has taken. Above, the sets' sizes
+    /// count and not their pods: one that was made smaller may still have to delete.
+    fn hold(&self, world: &World, taken: usize) {
+        let (told, now) = (&self.told, world.now());
+        let wanted: i64 = sets(world).iter().map(|set| i64::from(set.spec.replicas())).sum();
+        let most = self.replicas + self.more;
+        assert!(wanted <= most, "{told}: {wanted} at {now:?} {:?}", outcome(world).0);
+        let (have, least) = (available(world), self.replicas - self.fewer - taken as i64);
+        assert!(have >= least, "{told}: {have} left at {now:?}, {taken} were taken");
+    }
+}
+
+/// Notes pods on a node that is off, without its kubelet, or taken for dead: for these the
+/// Deployment is not to blame.
+fn note_taken(world: &World, taken: &mut BTreeSet<String>) {
+    for pod in world.store().list(Kind::Pod).filter_map(|pod| pod.as_pod()) {
+        let Some(name) = &pod.spec.node_name else { continue };
+        let key = ObjectKey::new(Kind::Node, "", name.clone());
+        let node = world.store().get(&key).and_then(|node| node.as_node());
+        let is_well = node.is_some_and(|node| Condition::holds(&node.status.conditions, "Ready"));
+        let runs = (0..).zip(world.kubelets()).any(|(number, kubelet)| {
+            let process = world.process(ControllerId::Kubelet(number));
+            kubelet.node_name() == name && kubelet.is_powered() && process.is_some_and(|p| p.alive)
+        });
+        if !is_well || !runs {
+            taken.insert(pod.metadata.uid.to_string());
+        }
+    }
+}
+
+#[test]
+fn a_rolling_update_stays_within_its_bounds() {
+    for seed in some_seeds() {
+        let Some((bounds, mut world, mut rng)) = Bounds::draw(seed, "bounds") else { continue };
+        let watch = |world: &World| bounds.hold(world, 0);
         // One at a time: a controller that has not yet seen its own last write makes the next set
         // by an old count, so an update in the midst of another one may go beyond for a moment.
         for image in 2..3 + rng.below(3) {
@@ -137,7 +174,31 @@ fn a_rolling_update_stays_within_its_bounds() {
             let until = after(&world, 120_000);
             run(&mut world, until, watch);
         }
-        assert_eq!(world.verdict(), Verdict::Converged, "{told}");
+        assert_eq!(world.verdict(), Verdict::Converged, "{}", bounds.told);
+    }
+}
+
+#[test]
+fn faults_break_no_bound_of_a_rolling_update_but_by_taking_pods() {
+    for seed in some_seeds() {
+        let Some((bounds, mut world, _)) = Bounds::draw(seed, "bounds-under-faults") else {
+            continue;
+        };
+        set_image(&mut world, 2);
+        let (start, mut taken) = (world.now(), BTreeSet::new());
+        let mut watch = |world: &World| {
+            note_taken(world, &mut taken);
+            bounds.hold(world, taken.len());
+        };
+        let mut faults = faults(seed);
+        faults.sort_by_key(|(at, _)| *at);
+        for (at, fault) in &faults {
+            run(&mut world, start + at.elapsed(), &mut watch);
+            world.inflict(fault);
+            watch(&world);
+        }
+        let until = after(&world, 600_000);
+        run(&mut world, until, &mut watch);
     }
 }
 
