@@ -5,7 +5,7 @@
 //! In Kubernetes it lists and deletes by collection, kind after kind; here it watches what is in
 //! namespaces, and deletes object by object. As there, pods go first, and nothing else is touched
 //! before they are gone. Discovery cannot fail here, so those two conditions are always good.
-//! Events go with the rest.
+//! Events stay, where Kubernetes deletes them too: they are in nobody's cache.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
