@@ -137,8 +137,8 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// A machine loses its power or gets it back, a node is cut off or reached again, or the Node of
-    /// a machine without power is deleted. (To delete the Node of one that runs is to say that it
+    /// A machine loses its power or gets it back, a node is cut off or reached again, or the Node
+    /// of a machine without power is deleted. (To delete the Node of one that runs is to say that it
     /// does not: its pods are made anew while it runs on, as when they are deleted by force.)
     fn trouble(&mut self, world: &mut World, rng: &mut Rng) {
         let number = rng.below(3) as usize;

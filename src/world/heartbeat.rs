@@ -1,12 +1,12 @@
 //! How a node says that it lives: its kubelet renews the lease every ten seconds, and writes the
 //! Node's status when that says anything else than it should (such as Ready Unknown, after a
-//! silence), or when it is five minutes old. The Node itself it makes when it starts and at no other
-//! time (`registerWithAPIServer`): one that somebody deletes stays away until the kubelet starts
-//! anew, whose containers run on until their pods are deleted too.
+//! silence), or when it is five minutes old. The Node itself it makes when it starts and at no
+//! other time (`registerWithAPIServer`): one that somebody deletes stays away until the kubelet
+//! starts anew, whose containers run on until their pods are deleted too.
 //!
 //! Simplified: the kubelet reads the Node and the lease as they are stored, and the writes take no
-//! time. What fails is tried again with the next heartbeat. The lease of a deleted Node stays, since
-//! no Node owns it.
+//! time. What fails is tried again with the next heartbeat. The lease of a deleted Node stays,
+//! since no Node owns it.
 
 use crate::api::{Kind, Node, ObjectKey};
 use crate::controllers::EventNote;

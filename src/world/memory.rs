@@ -3,8 +3,8 @@
 //! `load` says of their workload, spread as the metrics server reports it.
 //!
 //! Simplified: the kernel looks with each heartbeat of its node, at containers that have run for as
-//! long as it takes to fill their memory (`GROWTH`). A node never runs out of memory as a whole, and
-//! without a limit a container is never killed.
+//! long as it takes to fill their memory (`GROWTH`). A node never runs out of memory as a whole,
+//! and without a limit a container is never killed.
 
 use std::time::Duration;
 

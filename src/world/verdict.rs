@@ -153,8 +153,8 @@ impl World {
         })
     }
 
-    /// Pods whose Node does not exist, and when they will be deleted for it: until then all may seem
-    /// well, since containers run on.
+    /// When the next pods whose Node does not exist will be deleted for it: until then all may
+    /// seem well, since containers run on.
     fn pods_to_collect(&self) -> Option<(Time, &'static str)> {
         let process = self.process(ControllerId::NodeLifecycle).filter(|process| process.alive)?;
         let exists = |name: &Str| {

@@ -132,8 +132,8 @@ impl Bounds {
         Some((Bounds { replicas, more, fewer, told }, world, rng))
     }
 
-    /// Fails if they are broken, but for so many pods that a fault has taken. Above, the sets' sizes
-    /// count and not their pods: one that was made smaller may still have to delete.
+    /// Fails if they are broken, but for so many pods that a fault has taken. Above, the sets'
+    /// sizes count and not their pods: one that was made smaller may still have to delete.
     fn hold(&self, world: &World, taken: usize) {
         let (told, now) = (&self.told, world.now());
         let wanted: i64 = sets(world).iter().map(|set| i64::from(set.spec.replicas())).sum();
