@@ -155,7 +155,7 @@ impl PodGarbageCollector {
         let mut at = next;
         let until = known.map_or(next + QUARANTINE, |missing| missing.until);
         while at < until {
-            at = at + PERIOD;
+            at += PERIOD;
         }
         at
     }
