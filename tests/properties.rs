@@ -12,6 +12,8 @@ use serde_json::json;
 
 mod common;
 
+#[path = "properties/beside.rs"]
+mod beside;
 #[path = "properties/laws.rs"]
 mod laws;
 #[path = "properties/orders.rs"]
@@ -196,7 +198,7 @@ fn without_faults_both_flavours_converge_to_the_same_state() {
     }
 }
 
-/// Whom they strike.
+/// Whom they strike; what serves other kinds is struck in `beside`.
 const WHO: [&str; 7] = [
     "replicaset",
     "deployment",
