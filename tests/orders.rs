@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use loopscope::apiserver::Verb;
 use loopscope::controllers::order::payment::Payment;
 use loopscope::kernel::Time;
 use loopscope::scenario::{In, Scenario, shipped};
@@ -373,8 +374,17 @@ fn a_webhook_leads_back_to_the_pass_that_charged() {
     let filter = PassFilter { lane: Some(LaneId::Edge), id: Some(LoopId::Order), idle: false };
     let last = session.passes(filter, 50, 0).pop().expect("the webhook was acted on");
     let chain = session.why(LaneId::Edge, last.pass.number);
-    assert!(matches!(chain[0], Reason::Watch { .. }), "{chain:?}");
-    let Reason::Pass(charged) = &chain[1] else { panic!("{chain:?}") };
+    let [
+        Reason::Queued { .. },
+        Reason::Watch { .. },
+        Reason::Asked(act),
+        Reason::Pass(charged),
+        ..,
+    ] = &chain[..]
+    else {
+        panic!("{chain:?}")
+    };
+    assert_eq!((act.verb, act.object.kind.info().kind), (Verb::Create, "Payment"));
     assert!(charged.pass.acts.iter().any(|act| act.object.kind.info().kind == "Payment"));
     assert!(matches!(chain.last(), Some(Reason::Did { .. })), "{chain:?}");
 }

@@ -171,9 +171,15 @@ fn step(run: &Run, lane: &Lane, pass: &PassRecord, chain: &mut Vec<Reason>) -> O
         false => writer_of(entries, trip.revision),
     };
     chain.push(Reason::Queued { from: trip.arrived, to: pass.started });
+    let told = object.clone();
     chain.push(Reason::Watch { at: Some(trip.sent), event, object, revision: trip.revision });
     if let Some(writer) = writer {
-        let made = |act: &&Act| act.outcome.as_ref().is_ok_and(|answer| *answer == trip.revision);
+        // An answer has its own numbers: it tells of what was asked for outside of the cluster.
+        let of_answer = |act: &Act| act.object == told && !matches!(act.verb, Verb::Get);
+        let made = |act: &&Act| match told.kind.is_answer() {
+            true => of_answer(act),
+            false => act.outcome.as_ref().is_ok_and(|answer| *answer == trip.revision),
+        };
         let request = writer.acts.iter().find(made).cloned();
         chain.extend(request.map(|act| Reason::Asked(Box::new(act))));
         let writer = row(lane, writer);

@@ -39,8 +39,8 @@ pub fn Why() -> impl IntoView {
     let truth =
         Memo::new(move |_| which.get().and_then(|(lane, number, _)| page.run.truth(lane, number)));
     let shown = move || {
-        // In this order: what is asked first is what is looked at first when something has changed, and
-        // to ask for the truth first takes the news of the pass away.
+        // In this order: what is asked first is what is looked at first when something has changed,
+        // and to ask for the truth first takes the news of the pass away.
         let (found, truth) = (found.get(), truth.get());
         found.map(|(row, chain, followed)| {
             let detail = detail(page, &row, &chain, truth);
