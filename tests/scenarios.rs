@@ -7,7 +7,7 @@ use loopscope::kernel::Time;
 use loopscope::scenario::report::play;
 use loopscope::scenario::{Run, Scenario, Shipped, shipped};
 use loopscope::view::Session;
-use loopscope::world::{LaneId, Verdict};
+use loopscope::world::{LaneId, Occurrence, Verdict};
 
 #[test]
 fn every_shipped_scenario_meets_its_expectations_in_each_lane() {
@@ -64,6 +64,34 @@ fn who_oscillates_is_named_with_what_each_writes_and_how_often() {
         // The autoscaler looks every 15 s; Argo CD heals at once, and then after a longer wait.
         let periods = Duration::from_secs(2)..=Duration::from_secs(40);
         assert!(periods.contains(period) && *turns >= 4, "{period:?}, {turns} turns");
+    }
+}
+
+/// The scenario's own remedy, which comes later, is a line: the cluster alone does not know of it.
+#[test]
+fn who_oscillates_goes_on_for_an_hour_with_the_same_values_if_nobody_steps_in() {
+    let scenario = Shipped::find("autoscaler-against-gitops").expect("it ships").load();
+    let mut run = Run::new(Arc::new(scenario), 3, Vec::new());
+    run.run_until(Time::from_secs(60), u64::MAX);
+    for lane in [LaneId::Edge, LaneId::Level] {
+        let Verdict::Oscillating { object: named, sides, .. } = run.verdict(lane) else {
+            panic!("{lane:?}: {:?}", run.verdict(lane));
+        };
+        let mut world = run.lane(lane).expect("a lane").world.clone();
+        world.take_records();
+        assert!(world.run_until(world.now() + Duration::from_secs(3_600), u64::MAX));
+        let mut turns = [0, 0];
+        for record in world.take_records() {
+            let Occurrence::Scaled { object, to, by, .. } = record.what else { continue };
+            // What the Deployment does to its ReplicaSet follows from that.
+            if object == named {
+                let side = sides.iter().position(|side| *side == (by.clone(), to));
+                turns[side.unwrap_or_else(|| panic!("{by} sets {to}, not {sides:?}"))] += 1;
+            }
+        }
+        // Self-heal waits for five minutes at most, and the autoscaler looks every 15 s.
+        let least = 3_600 / (300 + 15);
+        assert!(turns.iter().all(|turns| *turns >= least), "{lane:?}: {turns:?}");
     }
 }
 

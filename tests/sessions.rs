@@ -67,6 +67,13 @@ fn act(session: &mut Session, dice: &mut Rand64) -> String {
     }
 }
 
+/// Any scenario that ships. The storm is large, and its sessions are like all others.
+fn open(seed: u64, dice: &mut Rand64) -> (Session, Vec<String>) {
+    let all: Vec<_> = shipped().iter().filter(|one| one.id != "storm").collect();
+    let id = all[dice.rand_range(0..all.len() as u64) as usize].id;
+    (Session::open_shipped(id, Some(seed)), vec![format!("{id}, seed {seed}")])
+}
+
 fn check(session: &Session, told: &[String]) {
     let seen = session.run();
     let inputs = seen.inputs().to_vec();
@@ -79,11 +86,7 @@ fn check(session: &Session, told: &[String]) {
 fn every_moment_of_a_random_session_is_that_of_a_fresh_run() {
     for seed in common::seeds(25) {
         let mut dice = Rand64::new(u128::from(seed) + 1);
-        // The storm is large, and its sessions are like all others.
-        let all: Vec<_> = shipped().iter().filter(|one| one.id != "storm").collect();
-        let id = all[dice.rand_range(0..all.len() as u64) as usize].id;
-        let mut session = Session::open_shipped(id, Some(seed));
-        let mut told = vec![format!("{id}, seed {seed}")];
+        let (mut session, mut told) = open(seed, &mut dice);
         for _ in 0..STEPS {
             told.push(act(&mut session, &mut dice));
             check(&session, &told);
@@ -95,8 +98,7 @@ fn every_moment_of_a_random_session_is_that_of_a_fresh_run() {
 fn the_link_of_a_random_session_opens_as_that_session() {
     for seed in common::seeds(25) {
         let mut dice = Rand64::new(u128::from(seed) + 1_000);
-        let mut session = Session::open_shipped("lost-event", Some(seed));
-        let mut told = vec![format!("seed {seed}")];
+        let (mut session, mut told) = open(seed, &mut dice);
         for _ in 0..STEPS {
             told.push(act(&mut session, &mut dice));
         }
