@@ -508,6 +508,34 @@ fn create_replace_run_logs_and_explain() {
 }
 
 #[test]
+fn describe_tells_where_a_pod_is_and_since_when() {
+    let mut cluster = Cluster::new();
+    cluster.apply(PODS);
+    // Without the blanks that line the columns up.
+    let told = |cluster: &mut Cluster, name: &str| {
+        let text = cluster.says(&format!("describe pod {name}"));
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.lines().map(words).collect::<Vec<_>>()
+    };
+    let without = told(&mut cluster, "web-1");
+    assert!(without.contains(&"IPs: <none>".to_string()), "{without:#?}");
+    let key = ObjectKey::new(Kind::Pod, "default", "web-2");
+    let status = json!({"status": {"hostIP": "192.168.0.2", "podIP": "10.244.1.7",
+        "podIPs": [{"ip": "10.244.1.7"}], "startTime": "2026-01-01T00:00:03Z"}});
+    cluster.request(Request::Patch(Part::Status, key, status)).unwrap();
+    let placed = told(&mut cluster, "web-2");
+    for line in [
+        "Node: node-1/192.168.0.2",
+        "Start Time: Thu, 01 Jan 2026 00:00:03 +0000",
+        "IPs:",
+        "IP: 10.244.1.7",
+        "QoS Class: BestEffort",
+    ] {
+        assert!(placed.contains(&line.to_string()), "{line} is missing in {placed:#?}");
+    }
+}
+
+#[test]
 fn status_words_of_the_server_are_kept() {
     let mut cluster = Cluster::new();
     cluster.apply(PODS);

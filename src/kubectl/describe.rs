@@ -103,9 +103,15 @@ fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet) {
             sheet.field(name, text);
         }
     }
-    sheet.field("Node", spec.node_name.as_deref().unwrap_or("<none>"));
+    sheet.field(
+        "Node",
+        match (&spec.node_name, &pod.status.host_ip) {
+            (None, _) => "<none>".to_string(),
+            (Some(name), ip) => format!("{name}/{}", ip.as_deref().unwrap_or_default()),
+        },
+    );
     let rest = |field: &str| pod.status.rest.get(field).and_then(Value::as_str);
-    if let Some(began) = rest("startTime").and_then(Timestamp::parse) {
+    if let Some(began) = pod.status.start_time {
         sheet.field("Start Time", long_time(began));
     }
     sheet.marks(meta);
@@ -121,7 +127,12 @@ fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet) {
     for (field, text) in [("Reason", &pod.status.reason), ("Message", &pod.status.message)] {
         text.iter().for_each(|text| sheet.field(field, text));
     }
-    sheet.field("IP", rest("podIP").unwrap_or_default());
+    sheet.field("IP", pod.status.pod_ip.as_deref().unwrap_or_default());
+    match pod.status.pod_ips.is_empty() {
+        true => sheet.field("IPs", "<none>"),
+        false => sheet.line(0, "IPs:"),
+    }
+    pod.status.pod_ips.iter().for_each(|one| sheet.line(1, format!("IP:\t{}", one.ip)));
     sheet.controller(meta);
     if let Some(node) = rest("nominatedNodeName").filter(|node| !node.is_empty()) {
         sheet.field("NominatedNodeName", node);
@@ -141,7 +152,7 @@ fn pod(pod: &Pod, now: Timestamp, sheet: &mut Sheet) {
     let rows: Vec<Vec<String>> = pod.status.conditions.iter().map(row).collect();
     short_table(&["Type", "Status"], &rows, sheet);
     template::volumes(spec, "", sheet);
-    if let Some(class) = rest("qosClass") {
+    if let Some(class) = &pod.status.qos_class {
         sheet.field("QoS Class", class);
     }
     template::placement(spec, "", sheet);

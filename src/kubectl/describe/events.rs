@@ -22,7 +22,11 @@ pub fn events(object: &Object, api: &dyn Api, sheet: &mut Sheet) {
         }
         _ => false,
     });
-    events.sort_by_key(|event| event.as_event().and_then(|event| event.last_timestamp));
+    // Of one second, in the order in which they were made, as their names have it in a cluster.
+    events.sort_by_key(|event| {
+        let last = event.as_event().and_then(|event| event.last_timestamp);
+        (last, event.meta().resource_version)
+    });
     let rows: Vec<Vec<String>> = events
         .iter()
         .filter_map(|event| event.as_event().map(|event| row(event, api.now())))
