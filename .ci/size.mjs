@@ -18,7 +18,7 @@ const ON_DEMAND = new Map([
 const FIRST_LOAD = 300 * KB;
 /** What follows by itself; without it the page is in one piece, and has no ceiling. */
 const WHOLE = /_whole\.wasm$/;
-const WHOLE_CEILING = 2_100 * KB;
+const WHOLE_CEILING = 2_000 * KB;
 const COUNTED = new Set([".html", ".css", ".js", ".wasm", ".lzma", ".json"]);
 
 let first = 0;

@@ -46,11 +46,17 @@ fn what_the_lanes_come_to_does_not_hang_on_one_lucky_seed() {
     }
 }
 
-#[test]
-fn who_oscillates_is_named_with_what_each_writes_and_how_often() {
+/// A minute of two controllers that set one number.
+fn two_owners() -> Run {
     let scenario = Shipped::find("autoscaler-against-gitops").expect("it ships").load();
     let mut run = Run::new(Arc::new(scenario), 3, Vec::new());
     run.run_until(Time::from_secs(60), u64::MAX);
+    run
+}
+
+#[test]
+fn who_oscillates_is_named_with_what_each_writes_and_how_often() {
+    let run = two_owners();
     for lane in [LaneId::Edge, LaneId::Level] {
         let verdict = run.verdict(lane);
         let Verdict::Oscillating { object, field, sides, period, turns } = &verdict else {
@@ -70,9 +76,7 @@ fn who_oscillates_is_named_with_what_each_writes_and_how_often() {
 /// The scenario's own remedy, which comes later, is a line: the cluster alone does not know of it.
 #[test]
 fn who_oscillates_goes_on_for_an_hour_with_the_same_values_if_nobody_steps_in() {
-    let scenario = Shipped::find("autoscaler-against-gitops").expect("it ships").load();
-    let mut run = Run::new(Arc::new(scenario), 3, Vec::new());
-    run.run_until(Time::from_secs(60), u64::MAX);
+    let run = two_owners();
     for lane in [LaneId::Edge, LaneId::Level] {
         let Verdict::Oscillating { object: named, sides, .. } = run.verdict(lane) else {
             panic!("{lane:?}: {:?}", run.verdict(lane));

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rest, Str, Timestamp};
 
+/// The condition of a pod that somebody ends.
+pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
+
 /// Whether a condition holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ConditionStatus {
@@ -55,6 +58,25 @@ impl Condition {
     /// The condition of this type in a list.
     pub fn find<'a>(conditions: &'a [Condition], kind: &str) -> Option<&'a Condition> {
         conditions.iter().find(|condition| &*condition.kind == kind)
+    }
+
+    /// Says of a pod that it is about to be ended by somebody else: DisruptionTarget, in the place
+    /// of what was said before.
+    pub fn mark_disrupted(
+        conditions: &mut Vec<Condition>,
+        reason: &str,
+        message: &str,
+        since: Option<Timestamp>,
+    ) {
+        conditions.retain(|condition| &*condition.kind != DISRUPTION_TARGET);
+        conditions.push(Condition {
+            kind: DISRUPTION_TARGET.into(),
+            status: ConditionStatus::True,
+            reason: Some(reason.into()),
+            message: Some(message.into()),
+            last_transition_time: since,
+            ..Condition::default()
+        });
     }
 
     /// Whether the condition of this type is there and True.

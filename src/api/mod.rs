@@ -29,7 +29,7 @@ mod timestamp;
 
 use std::sync::Arc;
 
-pub use condition::{Condition, ConditionStatus};
+pub use condition::{Condition, ConditionStatus, DISRUPTION_TARGET};
 pub use deployment::{
     Deployment, DeploymentSpec, DeploymentStatus, DeploymentStrategy, RollingUpdate, StrategyType,
 };

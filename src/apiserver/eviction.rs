@@ -179,14 +179,8 @@ pub fn set_condition(
 /// The pod says why it goes, for whoever looks at it afterwards.
 fn marked(pod: &Pod, now: Timestamp) -> Pod {
     let mut pod = pod.clone();
-    pod.status.conditions.retain(|condition| &*condition.kind != "DisruptionTarget");
-    pod.status.conditions.push(Condition {
-        kind: "DisruptionTarget".into(),
-        status: ConditionStatus::True,
-        reason: Some("EvictionByEvictionAPI".into()),
-        message: Some("Eviction API: evicting".into()),
-        last_transition_time: Some(now),
-        ..Condition::default()
-    });
+    let conditions = &mut pod.status.conditions;
+    let (reason, message) = ("EvictionByEvictionAPI", "Eviction API: evicting");
+    Condition::mark_disrupted(conditions, reason, message, Some(now));
     pod
 }

@@ -109,15 +109,17 @@ pub fn list(run: &Run, filter: PassFilter, before: usize, after: usize) -> Vec<P
 
 /// A pass by its number in its lane.
 pub fn find(run: &Run, lane: LaneId, number: u64) -> Option<PassRow> {
-    let lane = run.lane(lane)?;
-    let found = run.story(lane.id).iter().rev().filter_map(ended).find(|p| p.number == number)?;
-    Some(row(lane, found))
+    Some(row(run.lane(lane)?, record(run, lane, number)?))
+}
+
+fn record(run: &Run, lane: LaneId, number: u64) -> Option<&Arc<PassRecord>> {
+    run.story(lane).iter().rev().filter_map(ended).find(|pass| pass.number == number)
 }
 
 /// What a pass would have seen had its cache known all that the API server knew as it began; none
 /// where that is not to be said.
 pub fn truth(run: &Run, lane: LaneId, number: u64) -> Option<Fact> {
-    let pass = run.story(lane).iter().rev().filter_map(ended).find(|p| p.number == number)?;
+    let pass = record(run, lane, number)?;
     let then = run.as_it_was(pass.started)?;
     then.lane(lane)?.world.seen_with_open_eyes(pass.controller, &pass.key)
 }
@@ -139,10 +141,7 @@ pub fn why(run: &Run, lane: LaneId, number: u64) -> Vec<Reason> {
 
 /// The passes that what this one wrote has woken, the computed future included, oldest first.
 pub fn led_to(run: &Run, lane: LaneId, number: u64) -> Vec<PassRow> {
-    let Some(lane) = run.lane(lane) else { return Vec::new() };
-    let entries = run.story(lane.id);
-    let Some(cause) = entries.iter().rev().filter_map(ended).find(|pass| pass.number == number)
-    else {
+    let Some((lane, cause)) = run.lane(lane).zip(record(run, lane, number)) else {
         return Vec::new();
     };
     let woken = |pass: &&Arc<PassRecord>| match &pass.woken_by {
@@ -152,7 +151,7 @@ pub fn led_to(run: &Run, lane: LaneId, number: u64) -> Vec<PassRow> {
         _ => false,
     };
     let mut found: Vec<_> =
-        entries.iter().filter_map(ended).filter(woken).take(FOLLOWED_MAX).collect();
+        run.story(lane.id).iter().filter_map(ended).filter(woken).take(FOLLOWED_MAX).collect();
     found.sort_by_key(|pass| (pass.started, pass.number));
     found.into_iter().map(|pass| row(lane, pass)).collect()
 }

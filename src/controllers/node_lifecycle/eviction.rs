@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{
-    Condition, ConditionStatus, Object, ObjectKey, Pod, Str, Taint, TaintEffect, Timestamp,
+    Condition, DISRUPTION_TARGET, Object, ObjectKey, Pod, Str, Taint, TaintEffect, Timestamp,
     Toleration,
 };
 use crate::apiserver::{DeleteOptions, Part, Request};
@@ -141,16 +141,8 @@ fn eviction_note(about: &Arc<Object>, message: String) -> EventNote {
 
 fn mark_disrupted(pod: &mut Pod, now: Timestamp) {
     let conditions = &mut pod.status.conditions;
-    if Condition::holds(conditions, "DisruptionTarget") {
-        return;
+    if !Condition::holds(conditions, DISRUPTION_TARGET) {
+        let message = "Taint manager: deleting due to NoExecute taint";
+        Condition::mark_disrupted(conditions, "DeletionByTaintManager", message, Some(now));
     }
-    conditions.retain(|condition| &*condition.kind != "DisruptionTarget");
-    conditions.push(Condition {
-        kind: "DisruptionTarget".into(),
-        status: ConditionStatus::True,
-        reason: Some("DeletionByTaintManager".into()),
-        message: Some("Taint manager: deleting due to NoExecute taint".into()),
-        last_transition_time: Some(now),
-        ..Condition::default()
-    });
 }

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::{
-    Condition, ConditionStatus, Kind, Node, Object, ObjectKey, Pod, PodPhase, Str, Timestamp,
+    Condition, ConditionStatus, DISRUPTION_TARGET, Kind, Node, Object, ObjectKey, Pod, PodPhase,
+    Str, Timestamp,
 };
 use crate::apiserver::{ApiError, DeleteOptions, Part, Request, Response};
 use crate::controllers::{Context, Deed, Fact, Intent, Plan};
@@ -188,16 +189,9 @@ fn collect(pod: &Pod, why: Lost, key: ObjectKey, now: Timestamp) -> Plan {
 }
 
 fn mark_disrupted(conditions: &mut Vec<Condition>, now: Timestamp) {
-    let before = Condition::find(conditions, "DisruptionTarget");
+    let before = Condition::find(conditions, DISRUPTION_TARGET);
     let since = before.filter(|before| before.status == ConditionStatus::True);
-    let last_transition_time = since.and_then(|c| c.last_transition_time).or(Some(now));
-    conditions.retain(|condition| &*condition.kind != "DisruptionTarget");
-    conditions.push(Condition {
-        kind: "DisruptionTarget".into(),
-        status: ConditionStatus::True,
-        reason: Some("DeletionByPodGC".into()),
-        message: Some("PodGC: node no longer exists".into()),
-        last_transition_time,
-        ..Condition::default()
-    });
+    let since = since.and_then(|condition| condition.last_transition_time).or(Some(now));
+    let message = "PodGC: node no longer exists";
+    Condition::mark_disrupted(conditions, "DeletionByPodGC", message, since);
 }

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::api::{Condition, ConditionStatus, Object, ObjectKey, Pod, Timestamp, Value};
+use crate::api::{
+    Condition, ConditionStatus, DISRUPTION_TARGET, Object, ObjectKey, Pod, Timestamp, Value,
+};
 use crate::apiserver::{DeleteOptions, Part, Patch, PatchRequest, Request};
 use crate::controllers::{Context, Deed, EventNote, Finish, Intent, Plan};
 
 use super::preemption::Candidate;
 use super::priority::{NOMINATED, nominated_node};
 
-const TARGET: &str = "DisruptionTarget";
 const PREEMPTED: &str = "PreemptionByScheduler";
 const MESSAGE: &str = "default-scheduler: preempting to accommodate a higher priority pod";
 
@@ -66,7 +67,7 @@ pub fn is_going_for_another(pod: &Pod) -> bool {
 }
 
 fn is_marked(pod: &Pod) -> bool {
-    let target = Condition::find(&pod.status.conditions, TARGET);
+    let target = Condition::find(&pod.status.conditions, DISRUPTION_TARGET);
     target.is_some_and(|target| {
         let true_ = target.status == ConditionStatus::True;
         true_ && target.reason.as_deref() == Some(PREEMPTED)
@@ -74,8 +75,10 @@ fn is_marked(pod: &Pod) -> bool {
 }
 
 fn mark(now: Timestamp) -> Value {
-    json!({"status": {"conditions": [{"type": TARGET, "status": "True", "reason": PREEMPTED,
-        "message": MESSAGE, "lastTransitionTime": now}]}})
+    json!({"status": {"conditions": [{
+        "type": DISRUPTION_TARGET, "status": "True", "reason": PREEMPTED, "message": MESSAGE,
+        "lastTransitionTime": now,
+    }]}})
 }
 
 fn patch(key: &ObjectKey, value: Value) -> Intent {

@@ -6,6 +6,7 @@ use crate::api::Generic;
 
 use crate::kubectl::Output;
 use crate::kubectl::apply::LAST_APPLIED;
+use crate::kubectl::printers::autoscaler::source_field;
 
 use super::policy::Tabs;
 use super::sheet::long_time;
@@ -68,13 +69,7 @@ fn conditions(object: &Generic, out: &mut Output) {
 /// What a metric is called, and `current / target`.
 fn metric(spec: &Value, status: Option<&Value>) -> (String, String) {
     let kind = spec["type"].as_str().unwrap_or_default();
-    let field = match kind {
-        "ContainerResource" => "containerResource",
-        "External" => "external",
-        "Object" => "object",
-        "Pods" => "pods",
-        _ => "resource",
-    };
+    let field = source_field(kind);
     let source = &spec[field];
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let target = |name: &str| Some(&source["target"][name]).filter(|v| !v.is_null()).map(text);

@@ -40,16 +40,21 @@ fn targets(specs: Option<&Value>, statuses: Option<&Value>) -> String {
     }
 }
 
-/// One metric: what it is now and what it should be.
-fn metric(spec: &Value, status: Option<&Value>) -> String {
-    let kind = spec.get("type").and_then(Value::as_str).unwrap_or("");
-    let field = match kind {
+/// The field that says more of a metric of this type.
+pub fn source_field(kind: &str) -> &'static str {
+    match kind {
         "ContainerResource" => "containerResource",
         "External" => "external",
         "Object" => "object",
         "Pods" => "pods",
         _ => "resource",
-    };
+    }
+}
+
+/// One metric: what it is now and what it should be.
+fn metric(spec: &Value, status: Option<&Value>) -> String {
+    let kind = spec.get("type").and_then(Value::as_str).unwrap_or("");
+    let field = source_field(kind);
     let target = |name: &str| spec.get(field)?.get("target")?.get(name).map(text);
     let current = |name: &str| {
         let found = status.and_then(|status| status.get(field)?.get("current")?.get(name));

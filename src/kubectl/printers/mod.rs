@@ -3,7 +3,7 @@
 //! Follows `pkg/printers/internalversion/printers.go` of
 //! <https://github.com/kubernetes/kubernetes/tree/release-1.36> and cli-runtime `pkg/printers`.
 
-mod autoscaler;
+pub mod autoscaler;
 mod defined;
 mod event;
 mod generic;
